@@ -1,4 +1,4 @@
-"""LoRA adapters in training: put into a transformer, weakened, and written in half precision."""
+"""LoRA adapters in training: injection, scaling of the update, and export in half precision."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ __all__ = ["inject_adapter", "weaken", "write_tuned"]
 
 
 def inject_adapter(encoder: SentenceTransformer, rank: int) -> None:
-    """Give a transformer's linear layers LoRA adapters (alpha is twice the rank), which alone are trained from then on."""
+    """Add LoRA adapters to all linear layers of a transformer and freeze every other weight.
+
+    Args:
+        encoder: The text encoder, changed in place.
+        rank: Rank of the adapters; their alpha is twice the rank.
+    """
     from peft import LoraConfig, inject_adapter_in_model
 
     transformer: Any = encoder.transformers_model
@@ -37,12 +42,14 @@ def inject_adapter(encoder: SentenceTransformer, rank: int) -> None:
 
 @torch.no_grad()
 def weaken(trained: SentenceTransformer, encoder: TextEncoder, strength: float) -> None:
-    """Keep a share of what training has changed, in place: W0 + strength (W - W0), of an adapter strength B A.
+    """Scale the update that training made, in place: W0 + strength · (W - W0).
+
+    For an adapter, the factor B of the update B A is scaled.
 
     Args:
         trained: The trained encoder.
-        encoder: What it was before.
-        strength: The share.
+        encoder: The encoder before training.
+        strength: Factor of the update; 1 leaves the weights unchanged.
     """
     if strength == 1:
         return
@@ -65,19 +72,22 @@ def write_tuned(
     max_tokens: int,
     rank: int | None,
 ) -> tuple[TextEncoder, Path | None]:
-    """Write a trained text encoder, or its adapter, and load it again; an encoder that is to be replaced is cleared away.
+    """Write a trained text encoder, or its adapter, and load it; a previous encoder is removed.
 
     Args:
-        folder: Where to.
-        own: Name of the folder inside it that an adapter goes to.
+        folder: Output folder.
+        own: Name of the subfolder for an adapter.
         trained: The trained encoder.
-        encoder: What it was before.
-        base: Its name, under which an adapter will find it again.
-        max_tokens: What texts were cut to in training: what it has not been trained on is not read later.
-        rank: Rank of the adapter that :func:`inject_adapter` has given it; ``None`` if it was trained whole.
+        encoder: The encoder before training.
+        base: Name of the encoder before training, from which an adapter is loaded later.
+        max_tokens: Number of tokens to which texts were truncated in training; the written encoder
+            truncates them likewise.
+        rank: Rank of the adapter that :func:`inject_adapter` added; ``None`` after full
+            fine-tuning.
 
     Returns:
-        The text encoder, whose vectors are not scaled, and the folder of its adapter, if it has one.
+        The text encoder, whose vectors are not normalised, and the folder of its adapter, if it has
+        one.
     """
     clear_model(folder)
     if rank is None:

@@ -1,4 +1,4 @@
-"""Keeping the weights that were best on validation."""
+"""Keeps the weights with the best validation score of a training run."""
 
 from __future__ import annotations
 
@@ -25,19 +25,21 @@ WEIGHTS, SCORE = "best.safetensors", "best.json"
 
 
 class BestCheckpoint(TrainerCallback):
-    """Measures a model during a run and keeps its trained weights where they are best; an interrupted run knows them again.
+    """Measures a model during training and stores its trainable weights when the score improves.
+
+    The history of scores is stored as well, so that a resumed run continues it.
 
     Args:
-        model: What is trained.
-        folder: Where the weights are kept.
+        model: The model in training.
+        folder: Folder of the stored weights.
         every: Steps between two measurements.
-        measure: Measures the model, higher is better.
-        quiet: Say nothing on stderr.
+        measure: Returns the validation score of the model; higher is better.
+        quiet: Print no scores on stderr.
 
     Attributes:
         model: As given.
         folder: As given.
-        history: Step and measure of every measurement.
+        history: (step, score) of every measurement.
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class BestCheckpoint(TrainerCallback):
             ]
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Measure, if it is time, and keep the weights if none were better."""
+        """Measure the model if a measurement is due, and store the weights if they are the best."""
         step = state.global_step
         if step % self._every and step != state.max_steps:
             return
@@ -84,13 +86,13 @@ class BestCheckpoint(TrainerCallback):
 
     @property
     def best(self) -> tuple[int, float] | None:
-        """Step and measure of the best weights; ``None`` as long as there are none."""
+        """Step and score of the best weights; ``None`` before the first measurement."""
         if not self.history or not self.weights.exists():
             return None
         return max(self.history, key=lambda found: found[1])
 
     def restore(self) -> None:
-        """Put the best weights back into the model."""
+        """Load the best weights into the model."""
         if (self.folder / WEIGHTS).exists():
             self.model.load_state_dict(load_file(self.folder / WEIGHTS), strict=False)
 
@@ -109,19 +111,19 @@ def run_to_best(
     *,
     save_every: int,
 ) -> T:
-    """Train a model, and write it as it was best.
+    """Train a model, restore its best weights and write the encoder.
 
     Args:
-        run: Where it is written, and how it goes.
+        run: Output folder and other parameters of the run.
         best: Measures the model.
-        batches: The batches, by number.
-        groups: Parameters with their learning rates ``lr``.
-        write: Writes the encoder, and returns it; its best weights are in the model then.
-        save_every: Steps between checkpoints to go on from; 0 for none.
+        batches: The batches, indexed by step.
+        groups: Parameter groups with learning rates ``lr``.
+        write: Writes and returns the encoder; called after the best weights are restored.
+        save_every: Steps between checkpoints for resuming; 0 for none.
 
     Raises:
-        TrainingError: If the loss is no number: then the best checkpoint so far is written, unless the folder held an
-            encoder before.
+        TrainingError: If the loss is not finite. The best checkpoint so far is written then, unless
+            the folder held an encoder before the run.
     """
 
     def write_best() -> T:
@@ -134,15 +136,15 @@ def run_to_best(
         if best.best is not None and not run.replaces:
             write_best()
         raise TrainingError(
-            f"{error}, and give another output folder ({_kept(run, best)})"
+            f"{error}, and give another output folder ({_remains(run, best)})"
         ) from error
     made = write_best()
     clear_checkpoints(run.checkpoints)
     return made
 
 
-def _kept(run: Run, best: BestCheckpoint) -> str:
-    """Say what is left of a run that failed."""
+def _remains(run: Run, best: BestCheckpoint) -> str:
+    """Describe what a failed run leaves behind, for the error message."""
     if best.best is None:
         return "nothing was measured yet, so there is no checkpoint to keep"
     step, value = best.best

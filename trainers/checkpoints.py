@@ -1,4 +1,4 @@
-"""What every training run shares: progress on stderr, and where to go on after an interruption."""
+"""Parts that all training runs share: progress on stderr, checkpoints and output folders."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ __all__ = [
 ]
 
 SETTINGS = "ontodex-run.json"
-"""What a run reads and how, among its checkpoints: by its name they are known to be of ontodex."""
+"""File among the checkpoints that describes the run; it marks the folder as written by ontodex."""
 
 _MODEL_FILES = (
     *("*.safetensors", "*.safetensors.index.json", "*config*.json", "modules.json"),
     *("*token*.json", "vocab.*", "merges.txt", "*.model"),
 )
-"""What a text encoder's folder holds besides its README."""
+"""Name patterns of the files of a text encoder, other than its README."""
 
 
 class ProgressOnStderr(TrainerCallback):
-    """Shows the steps done, the loss and the time left; stdout stays free for results.
+    """Shows completed steps, loss and remaining time on stderr; stdout is reserved for results.
 
     Args:
         quiet: Show nothing.
-        unit: What a step is counted in, and how many of them it has.
+        unit: Name of the unit of progress, and number of units per step.
     """
 
     def __init__(self, quiet: bool, unit: tuple[str, int] = ("step", 1)) -> None:
@@ -94,64 +94,69 @@ class ProgressOnStderr(TrainerCallback):
 
 
 def expect_own(folder: Path, own: bool, start: Path | None = None) -> None:
-    """Refuse to write a trained encoder where other files are.
+    """Refuse to write a trained encoder into a folder with other files.
 
     Args:
-        folder: Where the run is to write.
-        own: Whether an encoder of that kind is there already, which may be replaced.
-        start: Folder of the text encoder to start from, if there is one.
+        folder: Output folder of the run.
+        own: Whether the folder holds an encoder of the same kind, which may be replaced.
+        start: Folder of the text encoder that training starts from, if any.
 
     Raises:
-        TrainingError: If the folder is none, holds neither such an encoder nor the checkpoints of a run, or holds the
-            encoder to start from, or is inside that.
+        TrainingError: If the path is a file; if the folder has files that are neither such an
+            encoder nor checkpoints of a run; or if the folder and ``start`` are the same or one
+            contains the other.
     """
     if folder.exists() and not folder.is_dir():
         raise TrainingError(
             f"{folder}: expected a folder to write, found a file; choose another name"
         )
-    left = folder / CHECKPOINTS
-    alone = folder.is_dir() and not any(path for path in folder.rglob("*") if path != left)
-    if folder.is_dir() and not own and not alone and not (left / SETTINGS).exists():
+    checkpoints = folder / CHECKPOINTS
+    empty = folder.is_dir() and not any(path for path in folder.rglob("*") if path != checkpoints)
+    if folder.is_dir() and not own and not empty and not (checkpoints / SETTINGS).exists():
         raise TrainingError(
-            f"{folder}: expected an empty folder, or what an earlier run has left, found other files; choose another name"
+            f"{folder}: expected an empty folder, or what a previous run has left, found other "
+            "files; choose another name"
         )
-    whole, before = folder.resolve(), start.resolve() if start is not None else None
-    if before is not None and (before.is_relative_to(whole) or whole.is_relative_to(before)):
+    output, source = folder.resolve(), start.resolve() if start is not None else None
+    if source is not None and (source.is_relative_to(output) or output.is_relative_to(source)):
         raise TrainingError(
-            f"{folder}: expected a folder apart from the encoder to start from, found that in {start}"
+            f"{folder}: expected a folder apart from the encoder to start from, found that encoder "
+            f"in {start}; choose another name"
         )
 
 
 def last_checkpoint(folder: Path, run: Mapping[str, Any]) -> str | None:
-    """Return the last checkpoint of an interrupted run that was the same; clear away those of another.
+    """Return the last checkpoint of an interrupted run; remove the checkpoints of a different run.
 
     Args:
-        folder: Where the run keeps its checkpoints; made if it is not there.
-        run: What must be the same for the run to go on: settings, and fingerprints of what it reads.
+        folder: Folder of the checkpoints; created if missing.
+        run: Description that must be equal for the run to resume: settings, and fingerprints of its
+            inputs.
 
     Raises:
-        TrainingError: If the folder holds something else.
+        TrainingError: If the folder holds other files.
     """
     about = folder / SETTINGS
     content = json.dumps(dict(run), sort_keys=True)
     if about.exists():
         if about.read_text(encoding="utf-8") == content:
-            # The trainer writes its state last: a checkpoint without one was cut off.
-            whole = [state.parent for state in folder.glob("checkpoint-*/trainer_state.json")]
-            steps = {int(checkpoint.name.rpartition("-")[2]): checkpoint for checkpoint in whole}
+            # The Trainer writes its state last: a checkpoint without a state is incomplete.
+            complete = [state.parent for state in folder.glob("checkpoint-*/trainer_state.json")]
+            steps = {int(checkpoint.name.rpartition("-")[2]): checkpoint for checkpoint in complete}
             return str(steps[max(steps)]) if steps else None
         clear_checkpoints(folder)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise TrainingError(
-            f"{folder}: expected checkpoints of ontodex, found other files; choose another output folder"
+            f"{folder}: expected checkpoints of ontodex, found other files; choose another output "
+            "folder"
         )
     about.write_text(content, encoding="utf-8")
     return None
 
 
 def data_hash(texts: Iterable[str], *columns: NDArray[Any]) -> str:
-    """Hash the texts and numbers that a run reads, for :func:`last_checkpoint` (hex, 128 bits)."""
+    """Return a hash of a run's texts and arrays, for :func:`last_checkpoint` (hex, 128 bits)."""
     digest = hashlib.blake2b(digest_size=16)
     for text in texts:
         digest.update(f"{text}\0".encode("utf-8", "replace"))
@@ -161,18 +166,18 @@ def data_hash(texts: Iterable[str], *columns: NDArray[Any]) -> str:
 
 
 def clear_checkpoints(folder: Path) -> None:
-    """Remove the checkpoints of a run, and last what tells that they are one's own; nothing else."""
+    """Remove the checkpoints of a run, then the file that describes the run; leave other files."""
     for checkpoint in folder.glob("checkpoint-*"):
         shutil.rmtree(checkpoint)
     for best in folder.glob("best.*"):
         best.unlink()
     (folder / SETTINGS).unlink(missing_ok=True)
-    with suppress(OSError):  # somebody keeps other files in it
+    with suppress(OSError):  # the folder has other files
         folder.rmdir()
 
 
 def clear_model(folder: Path) -> None:
-    """Remove the encoder that is to be replaced: no file of it may be left among those of the new one."""
+    """Remove all files of the encoder that is replaced, so that none mixes with the new encoder."""
     for own in (NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS, TREES):
         shutil.rmtree(folder / own, ignore_errors=True)
     for place in (folder, *folder.glob("[0-9]_*")):  # 1_Pooling, 2_Normalize, …

@@ -1,4 +1,4 @@
-"""Correlation of what was found with what was expected; 0 where either is constant."""
+"""Correlation coefficients that are 0 if one of the columns is constant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Floats = NDArray[np.floating]
 
 
 def pearson(found: Floats, expected: Floats) -> float:
-    """Return the correlation of two columns of shape (n,); 0 if one of them is constant.
+    """Return Pearson's correlation of two columns of shape (n,); 0 if one of them is constant.
 
     >>> round(pearson(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0])), 4)
     0.982
@@ -25,7 +25,7 @@ def pearson(found: Floats, expected: Floats) -> float:
 
 
 def spearman(found: Floats, expected: Floats) -> float:
-    """Return the correlation of the ranks of two columns; ties have their mean rank.
+    """Return Spearman's rank correlation of two columns of shape (n,); ties get their mean rank.
 
     >>> round(spearman(np.array([1.0, 10.0, 100.0]), np.array([1.0, 2.0, 3.0])), 6)
     1.0

@@ -1,4 +1,4 @@
-"""The batches of a training run, drawn epoch by epoch."""
+"""Base class of the batches of a training run, drawn epoch by epoch."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ Order = TypeVar("Order")
 
 
 class EpochBatches(ABC, Generic[Batch, Order]):
-    """Batches by number: each is the same whenever it is asked for, so that a run can go on anywhere.
+    """Batches indexed by step; the same index always gives the same batch, so that runs can resume.
 
     Args:
         steps: Number of batches.
-        per_epoch: Batches of an epoch.
+        per_epoch: Number of batches in an epoch.
     """
 
     def __init__(self, steps: int, per_epoch: int) -> None:
         self.steps, self.per_epoch = steps, per_epoch
-        self._order = lru_cache(maxsize=1)(
-            self._draw_order
-        )  # one epoch's order serves all its batches
+        # All batches of an epoch use the same order.
+        self._order = lru_cache(maxsize=1)(self._draw_order)
 
     def __len__(self) -> int:
         return self.steps
@@ -37,8 +36,8 @@ class EpochBatches(ABC, Generic[Batch, Order]):
 
     @abstractmethod
     def _draw_order(self, epoch: int) -> Order:
-        """Draw the order in which an epoch goes over what is learnt."""
+        """Draw the order of the training data in an epoch."""
 
     @abstractmethod
     def _batch(self, step: int, turn: int, order: Order) -> Batch:
-        """Return a batch of the run, the ``turn``-th of its epoch."""
+        """Return the batch of a step, which is number ``turn`` of its epoch."""

@@ -1,4 +1,4 @@
-"""One training run with transformers' Trainer, which brings bf16 and resuming."""
+"""A training run with the Trainer of transformers, which provides bfloat16 and resuming."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from ontodex.trainers.checkpoints import CHECKPOINTS, ProgressOnStderr, last_che
 __all__ = ["Run", "expect_finite", "keep_freed_memory", "run_training"]
 
 WARM_UP = 100
-"""Steps in which the learning rate rises, or a tenth of all if there are fewer than a thousand."""
+"""Largest number of warm-up steps of the learning rate; runs of under 1,000 steps use a tenth."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Where a training run keeps what it makes, and how it goes.
+    """Output folder, device and other parameters of a training run.
 
     Attributes:
-        folder: Where the encoder is written; until then its checkpoints are kept there.
-        device: Where to compute: on a GPU, the first that is visible (``CUDA_VISIBLE_DEVICES``).
-        seed: Seed of what is random in the model.
+        folder: Output folder of the encoder; also holds the checkpoints during training.
+        device: Device of the computation; on a GPU machine, the first visible GPU
+            (``CUDA_VISIBLE_DEVICES``).
+        seed: Seed of the random numbers in the model.
         quiet: Show no progress on stderr.
-        replaces: Whether the folder holds an encoder, which a run that fails leaves as it is.
-        unit: What progress is shown in, and how many of them a step has.
-        resume: The checkpoint to go on from.
+        replaces: Whether the folder holds an encoder, which stays unchanged if the run fails.
+        unit: Name of the unit of progress, and number of units per step.
+        resume: Checkpoint to resume from, or ``None``.
     """
 
     folder: Path
@@ -46,26 +47,31 @@ class Run:
 
     @property
     def checkpoints(self) -> Path:
-        """Where checkpoints are kept."""
+        """Folder of the checkpoints."""
         return self.folder / CHECKPOINTS
 
     def resumed(self, about: Mapping[str, Any]) -> Run:
-        """Return the run as it goes on where an interrupted one stopped, if that was the same.
+        """Return the run with ``resume`` set if an interrupted run has the same description.
 
         Args:
-            about: What must be the same; see :func:`~ontodex.trainers.checkpoints.last_checkpoint`.
+            about: Description of the run; see
+                :func:`~ontodex.trainers.checkpoints.last_checkpoint`.
 
         Raises:
-            TrainingError: If there are other files where its checkpoints are to be.
+            TrainingError: If the folder of the checkpoints holds other files.
         """
         return replace(self, resume=last_checkpoint(self.checkpoints, about))
 
 
 def expect_finite(loss: Tensor, batch: int | None = None) -> dict[str, Tensor]:
-    """Return ``{"loss": loss}``, as transformers' Trainer expects of a model.
+    """Return ``{"loss": loss}``, the output that the Trainer of transformers expects of a model.
+
+    Args:
+        loss: The loss, a scalar.
+        batch: Number of the batch, counted from 0, for the message; ``None`` to leave it out.
 
     Raises:
-        TrainingError: If the loss is no number; it names the batch, counted from 1, if its number from 0 is given.
+        TrainingError: If the loss is not finite; the message counts batches from 1.
     """
     if not torch.isfinite(loss):
         where = "" if batch is None else f"batch {batch + 1}: "
@@ -82,15 +88,15 @@ def run_training(
     save_every: int = 0,
     callbacks: Sequence[Any] = (),
 ) -> None:
-    """Train on every batch once, in order, the learning rate falling to zero.
+    """Train on every batch once, in order, with a linearly decaying learning rate.
 
     Args:
-        run: Where checkpoints are kept, and how it goes.
+        run: Folder of the checkpoints and other parameters of the run.
         model: Takes ``batch`` and returns ``{"loss": loss}``.
-        batches: The batches, by number.
-        groups: Parameters with their learning rates ``lr``.
+        batches: The batches, indexed by step.
+        groups: Parameter groups with learning rates ``lr``.
         save_every: Steps between checkpoints; 0 for none.
-        callbacks: Further callbacks of transformers.
+        callbacks: Additional callbacks of transformers.
     """
     if run.device == "cpu":
         keep_freed_memory()
@@ -121,9 +127,8 @@ def run_training(
         dataloader_pin_memory=False,
         log_level="error",
     )
-    arguments._n_gpu = min(
-        arguments.n_gpu, 1
-    )  # with two, the Trainer would hand out two batches at a time
+    # With two GPUs, the Trainer would collate two batches into one.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
     trainer = Trainer(
         model=model,
         args=arguments,
@@ -138,15 +143,14 @@ def run_training(
 
 
 def keep_freed_memory() -> None:
-    """Let the C library keep what is freed, up to 32 MiB each: every step frees and takes the same hundred megabytes.
+    """Let the C library reuse freed blocks of up to 32 MiB instead of returning them to the system.
 
-    To take them from the system anew was a fifth of a step of Self-StrAE. Only glibc has such settings.
+    Each training step frees and allocates the same few hundred megabytes; requesting them from the
+    system took a fifth of a step of Self-StrAE. Only glibc has these settings; elsewhere the call
+    does nothing.
     """
-    trim, top_pad, map_threshold = (
-        -1,
-        -2,
-        -3,
-    )  # M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD of malloc.h
+    # M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD of malloc.h
+    trim, top_pad, map_threshold = -1, -2, -3
     with suppress(OSError, AttributeError, TypeError):
         tune = ctypes.CDLL(None).mallopt
         for parameter, value in (

@@ -1,8 +1,13 @@
-"""A text encoder in training: dropout off, every text tokenised once, and no padding computed where that can be."""
+"""A text encoder in training.
+
+Dropout is off, each text is tokenised once, and BERT encoders pack short texts into shared rows
+instead of padding them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,24 +24,25 @@ __all__ = ["TextTower", "tokenise"]
 Tokens = list[NDArray[np.int32]]
 
 ROW = 48
-"""Tokens of a row that several texts share; a longer text widens the rows of its batch."""
+"""Tokens in a row that several texts share; a longer text widens the rows of its batch."""
 
 BLOCK = 256
-"""Texts that are encoded at once where no gradients are needed."""
+"""Number of texts that are encoded at once without gradients."""
 
 PIECES = 4
-"""A batch that cannot share rows is encoded in this many pieces of like length."""
+"""Number of pieces, of texts of similar length, into which a padded batch is split."""
 
 
 class TextTower(nn.Module):
     """Encodes batches of texts with gradients.
 
-    Where the encoder is a BERT with mean pooling, short texts share rows, each seeing only itself: names of five tokens
-    padded to the longest of a batch would cost more than twice as much.
+    If the encoder is a BERT with mean pooling, short texts share rows, with attention restricted to
+    the tokens of the same text. Names have about five tokens; padding them to the longest text of a
+    batch would more than double the cost.
 
     Args:
-        encoder: The text encoder; its weights are made float32, whatever they were stored in.
-        unit: Scale the vectors to length 1.
+        encoder: The text encoder; its weights are converted to float32.
+        unit: Normalise the vectors to length 1.
     """
 
     def __init__(self, encoder: SentenceTransformer, *, unit: bool = True) -> None:
@@ -44,29 +50,34 @@ class TextTower(nn.Module):
         self.encoder = encoder.float()
         self._unit = unit
         for module in encoder.modules():
-            if isinstance(
-                module, nn.Dropout
-            ):  # drawing masks took a fifth of a step, for a few passes over the texts
+            # Drawing dropout masks took a fifth of a step, and runs make only a few passes.
+            if isinstance(module, nn.Dropout):
                 module.p = 0.0
         transformer, pooling = encoder[0], encoder[1] if len(encoder) > 1 else None
+        model: Any = encoder.transformers_model
         self._packs = (
-            getattr(encoder.transformers_model.config, "model_type", None) == "bert"  # type: ignore[union-attr]
+            getattr(model.config, "model_type", None) == "bert"
             and getattr(transformer, "model", None) is not None
             and getattr(pooling, "pooling_mode", None) == "mean"
             and all(type(module).__name__ == "Normalize" for module in list(encoder)[2:])
         )
         if encoder.device.type == "cpu" or self._packs:
-            # torch's fused attention has no fast backward pass on the CPU, and none with a mask in bfloat16 on a GPU
-            encoder.transformers_model.set_attn_implementation("eager")  # type: ignore[union-attr]
+            # PyTorch's fused attention has no fast backward pass on the CPU, and on a GPU none
+            # with a mask in bfloat16.
+            model.set_attn_implementation("eager")
 
     def forward(self, tokens: Sequence[NDArray[np.int32]]) -> Tensor:
-        """Return vectors of shape (texts, dim), ``float32``."""
+        """Return the vectors of tokenised texts, ``float32`` of shape (texts, dim)."""
         vectors = self._packed(tokens) if self._packs else self._padded(tokens)
         return nn.functional.normalize(vectors, dim=-1) if self._unit else vectors
 
     @torch.inference_mode()
     def encode(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
-        """Return vectors of shape (texts, dim), computed as in training, for measuring during it."""
+        """Return the vectors of tokenised texts without gradients, of shape (texts, dim).
+
+        The vectors, ``float32``, are computed as in training, so that they can measure the model
+        during a run.
+        """
         order = np.argsort([len(text) for text in tokens], kind="stable")
         found = np.zeros(
             (len(tokens), self.encoder.get_embedding_dimension() or 0), dtype=np.float32
@@ -119,7 +130,14 @@ class TextTower(nn.Module):
 
 
 def tokenise(encoder: SentenceTransformer, texts: Sequence[Text], max_tokens: int) -> Tokens:
-    """Return the token ids of each text or pair, cut to ``max_tokens``, or to what the encoder reads if that is less."""
+    """Return the token ids of each text or pair of texts.
+
+    Args:
+        encoder: The text encoder, whose tokenizer is used.
+        texts: Texts or pairs of texts.
+        max_tokens: Largest number of tokens; longer texts are truncated. The encoder's own limit
+            applies if it is smaller.
+    """
     found: Tokens = []
     max_tokens = min(max_tokens, encoder.max_seq_length or max_tokens)
     for start in range(0, len(texts), 10_000):
@@ -133,18 +151,18 @@ def tokenise(encoder: SentenceTransformer, texts: Sequence[Text], max_tokens: in
 def _rows(
     tokens: Sequence[NDArray[np.int32]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Lay texts into rows, each filled with the longest that still fits: first fit decreasing, a row at a time.
+    """Pack texts into rows by first-fit decreasing, filling one row after the other.
 
     Returns:
-        Token ids, positions in the text, and the text of each place (-1 for none), all of shape (rows, width).
+        Token ids, positions within the text, and the text of each token (-1 for padding), all of
+        shape (rows, width).
     """
     lengths = np.array([len(text) for text in tokens])
     width = max(ROW, int(lengths.max()))
     order = np.argsort(-lengths, kind="stable")
-    ends = np.cumsum(np.bincount(lengths, minlength=width + 1)[::-1])[
-        ::-1
-    ].tolist()  # of each length's part of `order`
-    following = [*ends[1:], 0]  # the next text of each length
+    # End of each length's section of `order`, and the next unplaced text of each length.
+    ends = np.cumsum(np.bincount(lengths, minlength=width + 1)[::-1])[::-1].tolist()
+    following = [*ends[1:], 0]
     places, rows, starts = [], [], []
     row = at = 0
     for _ in range(len(tokens)):

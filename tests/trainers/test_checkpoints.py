@@ -128,7 +128,7 @@ def test_other_files_are_refused(
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints" / "years-of-work.pt").write_text("x")
     for folder, message in (
-        (tmp_path, "expected an empty folder, or what an earlier run has left, found other files"),
+        (tmp_path, "expected an empty folder, or what a previous run has left, found other files"),
         (tmp_path / "checkpoints" / "years-of-work.pt", "expected a folder to write, found a file"),
     ):
         with pytest.raises(TrainingError, match=message):

@@ -374,7 +374,7 @@ def test_another_encoder_is_replaced_whole(tree, tmp_path, encoder):
 def test_other_files_and_the_encoder_to_start_from_are_left_alone(tree, tmp_path, encoder):
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(
-        TrainingError, match="expected an empty folder, or what an earlier run has left"
+        TrainingError, match="expected an empty folder, or what a previous run has left"
     ):
         trained(tree, tmp_path, encoder, FULL)
     with pytest.raises(TrainingError, match="expected a folder to write, found a file"):

@@ -66,7 +66,7 @@ def test_training_leaves_only_the_encoder(trained):
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_every_objective_is_learnt(objective, start):
     model, batches = a_model(objective, start)
-    before = model.eval().learnt(batches)
+    before = model.eval().loss_reduction(batches)
     optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
     model.train()
     for _ in range(15):
@@ -74,7 +74,7 @@ def test_every_objective_is_learnt(objective, start):
             optimiser.zero_grad()
             model(batch)["loss"].backward()
             optimiser.step()
-    assert model.eval().learnt(batches) > before + 0.004
+    assert model.eval().loss_reduction(batches) > before + 0.004
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -168,7 +168,7 @@ def test_the_same_seed_gives_the_same_encoder(tmp_path):
 def test_an_interrupted_run_goes_on_and_ends_alike(tmp_path, monkeypatch):
     settings = SelfStrAETraining(**SMALL)
     whole = train_self_strae(corpus(200), tmp_path / "whole", settings=settings, quiet=True)
-    calls, learnt = [], TreeModel.learnt
+    calls, learnt = [], TreeModel.loss_reduction
 
     def interrupted(self, batches):
         if len(calls) == 2:
@@ -176,10 +176,10 @@ def test_an_interrupted_run_goes_on_and_ends_alike(tmp_path, monkeypatch):
         calls.append(1)
         return learnt(self, batches)
 
-    monkeypatch.setattr(TreeModel, "learnt", interrupted)
+    monkeypatch.setattr(TreeModel, "loss_reduction", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train_self_strae(corpus(200), tmp_path / "cut", settings=settings, quiet=True)
-    monkeypatch.setattr(TreeModel, "learnt", learnt)
+    monkeypatch.setattr(TreeModel, "loss_reduction", learnt)
     steps = []
     forward = TreeModel.forward
     monkeypatch.setattr(
@@ -191,7 +191,7 @@ def test_an_interrupted_run_goes_on_and_ends_alike(tmp_path, monkeypatch):
 
 
 def test_a_run_that_learns_nothing_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(TreeModel, "learnt", lambda self, batches: 0.0)
+    monkeypatch.setattr(TreeModel, "loss_reduction", lambda self, batches: 0.0)
     with pytest.raises(TrainingError, match="seed 3: expected a loss below that of chance"):
         train_self_strae(
             corpus(2000), tmp_path / "m", settings=SelfStrAETraining(**SMALL, seed=3), quiet=True

@@ -1,1 +1,1 @@
-"""Similarity under a condition: Hyper-CL and its baselines, trained on rows of C-STS."""
+"""Conditional similarity: training of Hyper-CL and its baselines on rows of C-STS."""

@@ -1,4 +1,4 @@
-"""Batches of conditional similarity: whole pairs of rows, each text and condition once."""
+"""Batches of conditional similarity: pairs of rows, with each text and condition stored once."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["ConditionBatch", "ConditionBatches", "batch_of"]
 
 @dataclass(frozen=True, eq=False)
 class ConditionBatch:
-    """Rows of a data set, and what they are about.
+    """Rows of a data set, with their distinct texts and conditions.
 
     Attributes:
-        texts: Distinct texts, rows of the data set's ``texts``, ``int64``.
-        conditions: Distinct conditions, likewise.
+        texts: Distinct texts, as indices into ``texts`` of the data set, ``int64``.
+        conditions: Distinct conditions, as indices into ``conditions`` of the data set, ``int64``.
         sides: First and second text of each row, indices into ``texts``, of shape (2, rows).
         which: Condition of each row, an index into ``conditions``, of shape (rows,).
         targets: Labels scaled to 0 to 1, ``float32`` of shape (rows,).
@@ -46,13 +46,13 @@ def batch_of(data: CstsRows, rows: NDArray[np.int64]) -> ConditionBatch:
 
 
 class ConditionBatches(EpochBatches[ConditionBatch, NDArray[np.int64]]):
-    """The batches of a run: each pair once an epoch, in an order drawn by seed.
+    """Batches of a training run; each epoch contains every pair of rows once, in random order.
 
     Args:
         data: Rows in pairs.
-        pairs: Pairs in a batch.
+        pairs: Pairs of rows in a batch.
         epochs: Passes over the data.
-        seed: Equal seeds give equal batches.
+        seed: Seed of the order; equal seeds give equal batches.
     """
 
     def __init__(self, data: CstsRows, pairs: int, epochs: int, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Training similarity under a condition on rows of C-STS, or on such rows made from a graph."""
+"""Training of a condition encoder on rows of C-STS or on rows generated from a graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from ontodex.encoders.condition import ConditionEncoder, expect_readable
 from ontodex.encoders.condition_network import ConditionNetwork
@@ -35,7 +34,7 @@ from ontodex.trainers.run import Run
 __all__ = ["train_condition"]
 
 VALIDATION_ROWS = 256
-"""Rows of validation that are compared at a time."""
+"""Number of validation rows that are compared at once."""
 
 
 def train_condition(
@@ -48,29 +47,34 @@ def train_condition(
     texts: Mapping[str, Any] | None = None,
     quiet: bool = False,
 ) -> ConditionEncoder:
-    """Train a condition encoder, and write it to ``folder``: the weights of the epoch with the best Spearman on validation.
+    """Train a condition encoder and write the weights of the best epoch to ``folder``.
 
-    An interrupted run with ``tune="full"`` goes on from its last epoch, if it is called again alike.
+    The best epoch has the highest Spearman correlation on the validation rows. An interrupted run
+    with ``tune="full"`` resumes from its last epoch if it is started again with the same arguments.
 
     Args:
-        train: Rows to train on, two by two of the same texts under two conditions.
-        valid: Rows to choose the best epoch by, in pairs or not.
-        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
-        encoder: The text encoder to start from.
-        settings: How to train.
-        texts: How the text of an entity was built (the fields of ``ontodex.TextSettings``), if the texts are entities'.
+        train: Training rows, in adjacent pairs that have the same two texts and different
+            conditions.
+        valid: Validation rows that select the best epoch; they need not be paired.
+        folder: Output folder: new, empty, or holding a previous condition encoder, which is
+            replaced.
+        encoder: The text encoder that training starts from.
+        settings: Settings of the run.
+        texts: How entity texts were built (the fields of ``ontodex.TextSettings``), if the texts
+            are those of entities.
         quiet: Show no progress on stderr.
 
     Raises:
-        TrainingError: If there are no rows, they are no pairs, a label is out of range, the folder holds other files, or the
-            loss is no number.
-        SettingsError: If the rank is above the encoder's dimensions, or a condition is empty or too long.
+        TrainingError: If there are no rows, the training rows are not paired, a label is out of
+            range, the folder holds other files, or the loss is not finite.
+        SettingsError: If the rank is greater than the encoder's dimension, or a condition is empty
+            or too long.
     """
     settings = settings or ConditionTraining()
     shape = settings.network(encoder.dim)
     if not len(train) or not len(valid):
         raise TrainingError(
-            f"expected rows to train on and to choose by, found {len(train)} and {len(valid)}"
+            f"expected training and validation rows, found {len(train)} and {len(valid)}"
         )
     for name, rows in (("training", train), ("validation", valid)):
         _expect_labels(name, rows)
@@ -102,9 +106,10 @@ def train_condition(
         text = encoder
         if isinstance(model, TunedConditionModel | TunedBiEncoderModel):
             trained = model.tower.encoder
+            # Truncate texts as in training.
             trained.max_seq_length = min(
                 settings.max_tokens, trained.max_seq_length or settings.max_tokens
-            )  # what it has not been trained on is not read later
+            )
             trained.save(str(folder), create_model_card=False)
             text = TextEncoder(folder, encoder.device)
         made = ConditionEncoder(text, network, texts, train.conditions)
@@ -122,17 +127,18 @@ def train_condition(
 
 
 def _expect_labels(name: str, rows: CstsRows) -> None:
-    """Refuse labels out of range."""
+    """Refuse labels that are out of range."""
     least, most = LABELS
     wrong = np.flatnonzero(~((rows.labels >= least) & (rows.labels <= most)))
     if len(wrong):
         raise TrainingError(
-            f"{name} row {wrong[0]}: expected a label from {least:g} to {most:g}, found {rows.labels[wrong[0]]:g}"
+            f"{name} row {wrong[0]}: expected a label from {least:g} to {most:g}, found "
+            f"{rows.labels[wrong[0]]:g}"
         )
 
 
 def _expect_pairs(rows: CstsRows) -> None:
-    """Refuse rows that are not two by two of the same texts."""
+    """Refuse rows that are not in adjacent pairs with the same two texts."""
     even = len(rows) // 2 * 2
     apart = np.flatnonzero(
         (rows.first[0:even:2] != rows.first[1:even:2])
@@ -141,8 +147,9 @@ def _expect_pairs(rows: CstsRows) -> None:
     if len(apart) or even < len(rows):
         row = 2 * int(apart[0]) if len(apart) else even
         raise TrainingError(
-            f"training row {row}: expected two rows of the same two texts under two conditions, one after the "
-            f"other, found one row of {rows.texts[rows.first[row]][:40]!r} and {rows.texts[rows.second[row]][:40]!r}"
+            f"training row {row}: expected two rows of the same two texts under two conditions, "
+            f"one after the other, found one row of {rows.texts[rows.first[row]][:40]!r} and "
+            f"{rows.texts[rows.second[row]][:40]!r}"
         )
 
 
@@ -160,12 +167,12 @@ def _model(
 
 
 @torch.no_grad()
-def _measure(model: nn.Module, data: CstsRows, start: int, device: str) -> float:
-    """Return Spearman's correlation of cosines and labels of the rows from ``start`` on."""
+def _measure(model: ConditionModel, data: CstsRows, start: int, device: str) -> float:
+    """Return Spearman's correlation of cosines and labels of all rows from ``start`` on."""
     rows = np.arange(start, len(data))
     with torch.autocast(device.split(":")[0], torch.bfloat16, enabled=has_bfloat16(device)):
         found = [
-            model.cosines(batch_of(data, rows[at : at + VALIDATION_ROWS])).float().cpu().numpy()  # type: ignore[operator]
+            model.cosines(batch_of(data, rows[at : at + VALIDATION_ROWS])).float().cpu().numpy()
             for at in range(0, len(rows), VALIDATION_ROWS)
         ]
     return spearman(np.concatenate(found), data.targets[start:])

@@ -1,4 +1,4 @@
-"""How well cosines under a condition follow the labels of C-STS, and what the projections do."""
+"""Evaluation of condition encoders on C-STS, and analysis of their projections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ __all__ = ["cluster_entropy", "evaluate_conditions", "norm_variance"]
 Floats = NDArray[np.floating]
 
 GROUPS, GROUP_SIZE, DRAWS = 3, 20, 20
-"""The cluster analysis of the paper takes three conditions and twenty texts of each; here it is drawn so many times."""
+"""Conditions, texts per condition, and number of draws of the cluster analysis.
+
+The paper takes three conditions with twenty texts each.
+"""
 
 BLOCK = 128
 
@@ -24,19 +27,21 @@ BLOCK = 128
 def evaluate_conditions(
     encoder: ConditionEncoder, rows: CstsRows, seed: int = 0
 ) -> dict[str, float]:
-    """Compare cosines with labels.
+    """Compare the cosines of an encoder with labels.
 
     Args:
         encoder: The encoder.
-        rows: What to measure on; the rows need not be paired.
-        seed: Seed of the texts that are clustered.
+        rows: Test rows; they need not be paired.
+        seed: Seed of the sample of texts that are clustered.
 
     Returns:
-        ``spearman``, ``pearson`` and ``mse`` (against labels scaled to 0 to 1) of all ``rows``; the same of the rows whose
-        condition was in training, with ``seen.`` before them, and of the others, with ``unseen.``, where there are both;
-        ``pairs.accuracy``: of the pairs of rows with different labels, the share whose cosine is higher where the label is;
-        ``entropy.before`` and ``entropy.after`` projection, see :func:`cluster_entropy`, where three conditions have twenty
-        texts; ``norm_variance``, see there, where there are projections.
+        ``rows``, ``spearman``, ``pearson`` and ``mse`` (against labels scaled to 0 to 1) of all
+        rows. If some but not all conditions were in the training data, the same figures of rows
+        with training conditions (prefix ``seen.``) and of the other rows (prefix ``unseen.``).
+        ``pairs.accuracy``: of the pairs of rows with different labels, the share in which the row
+        with the higher label has the higher cosine. ``entropy.before`` and ``entropy.after``
+        projection, see :func:`cluster_entropy`, if three conditions have twenty texts each.
+        ``norm_variance``, see :func:`norm_variance`, if the architecture has projections.
     """
     first, second = (
         [rows.texts[row] for row in side.tolist()] for side in (rows.first, rows.second)
@@ -46,8 +51,8 @@ def evaluate_conditions(
     )
     cosines = np.einsum("nd,nd->n", vectors[: len(rows)], vectors[len(rows) :])
     found = _agreement(cosines, rows.targets)
-    learnt = set(encoder.conditions)
-    known = np.isin(rows.which, [at for at, name in enumerate(rows.conditions) if name in learnt])
+    trained = set(encoder.conditions)
+    known = np.isin(rows.which, [at for at, name in enumerate(rows.conditions) if name in trained])
     if known.any() and not known.all():
         for name, part in (("seen", known), ("unseen", ~known)):
             found.update(
@@ -87,13 +92,12 @@ def _pair_accuracy(cosines: Floats, rows: CstsRows) -> dict[str, float]:
 def _entropies(
     encoder: ConditionEncoder, rows: CstsRows, vectors: NDArray[np.float64], seed: int
 ) -> dict[str, float]:
-    """Return the mean entropy over draws of three conditions with twenty texts each."""
-    asked = np.concatenate([rows.first, rows.second])
+    """Return the mean entropies over draws of three conditions with twenty texts each."""
+    texts = np.concatenate([rows.first, rows.second])
     which = np.tile(rows.which, 2)
     places = [np.flatnonzero(which == at) for at in range(len(rows.conditions))]
-    places = [
-        place[np.unique(asked[place], return_index=True)[1]] for place in places
-    ]  # a text once a condition
+    # Take each text once per condition.
+    places = [place[np.unique(texts[place], return_index=True)[1]] for place in places]
     large = [place for place in places if len(place) >= GROUP_SIZE]
     if len(large) < GROUPS:
         return {}
@@ -109,7 +113,7 @@ def _entropies(
     ]
     used = np.unique(np.concatenate(draws))
     plain = np.empty((len(vectors), encoder.dim))
-    plain[used] = encoder.text.encode([rows.texts[row] for row in asked[used].tolist()])
+    plain[used] = encoder.text.encode([rows.texts[row] for row in texts[used].tolist()])
     groups = np.repeat(np.arange(GROUPS), GROUP_SIZE)
     return {
         name: float(np.mean([cluster_entropy(of[draw], groups, seed=seed) for draw in draws]))
@@ -118,15 +122,16 @@ def _entropies(
 
 
 def cluster_entropy(vectors: Floats, groups: NDArray[np.integer], seed: int = 0) -> float:
-    """Cluster vectors by k-means, as many clusters as groups; return how mixed the clusters of a group are.
+    """Cluster vectors by k-means and return the entropy of the clusters within the groups.
 
-    Yoo et al., "Hyper-CL", ACL 2024, section 5: entropy (natural logarithm) of the cluster labels in each group, weighted by
-    its size; 0 if every group is within one cluster.
+    The number of clusters is the number of groups. Yoo et al., "Hyper-CL", ACL 2024, section 5: the
+    entropy (natural logarithm) of the cluster labels in each group, weighted by the size of the
+    group; 0 if every group lies within one cluster.
 
     Args:
         vectors: Unit vectors of shape (n, dim).
         groups: Group of each vector, of shape (n,).
-        seed: Seed of the first centres.
+        seed: Seed of the initial centres.
     """
     import faiss
 
@@ -146,10 +151,10 @@ def cluster_entropy(vectors: Floats, groups: NDArray[np.integer], seed: int = 0)
 
 
 def norm_variance(encoder: ConditionEncoder, conditions: Sequence[str]) -> float:
-    """Return how much the size of a projection varies with its condition.
+    """Return the variance, over conditions, of the size of the projection factor.
 
-    The variance, over conditions, of the Frobenius norm of the factor divided by the root of its number of elements (Yoo et
-    al., "Hyper-CL", ACL 2024, section 5).
+    The size is the Frobenius norm of the factor divided by the square root of its number of
+    elements (Yoo et al., "Hyper-CL", ACL 2024, section 5).
     """
     norms = []
     for start in range(0, len(conditions), BLOCK):

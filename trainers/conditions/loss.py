@@ -1,4 +1,4 @@
-"""The loss of similarity under a condition."""
+"""The loss of conditional similarity."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ LOSSES = ("both", "mse", "contrastive")
 
 
 class ConditionLoss(nn.Module):
-    """Squared error of the cosine, and which of two conditions makes the same two texts more alike.
+    """Squared error of the cosine, plus a contrastive term over the two conditions of a pair.
 
-    Yoo et al., "Hyper-CL", ACL 2024, section 3.3: L = mean (cos - y)² over all rows + mean log(1 + exp((cos_low -
-    cos_high) / τ)) over the pairs of rows, the two-way softmax of their cosines. A pair with equal labels has no higher
-    row and takes no part in the second term.
+    Yoo et al., "Hyper-CL", ACL 2024, section 3.3: L = mean (cos - y)² over all rows + mean log(1 +
+    exp((cos_low - cos_high) / τ)) over the pairs of rows. The second term is the cross-entropy of
+    a two-way softmax over the cosines of the two rows of a pair; pairs with equal labels are left
+    out of it.
 
     Args:
         parts: ``"both"``, or ``"mse"`` or ``"contrastive"`` alone.
         temperature: τ.
 
     Raises:
-        SettingsError: If there is no such loss, or the temperature is not above 0.
+        SettingsError: If ``parts`` is unknown, or the temperature is not positive.
 
     Example:
         >>> loss = ConditionLoss("contrastive", temperature=1.0)
@@ -43,8 +44,9 @@ class ConditionLoss(nn.Module):
         """Return the loss.
 
         Args:
-            cosines: Cosine of each row, of shape (2 * pairs,); rows 2i and 2i + 1 are of the same two texts.
-            targets: Labels scaled to 0 to 1, likewise.
+            cosines: Cosine of each row, of shape (2 * pairs,); rows 2i and 2i + 1 have the same two
+                texts.
+            targets: Labels scaled to 0 to 1, of shape (2 * pairs,).
         """
         loss = cosines.new_zeros(())
         if self.parts != "contrastive":

@@ -1,4 +1,4 @@
-"""What a run of conditional similarity trains: a network over fixed embeddings, or with its text encoder."""
+"""Trainable models of conditional similarity, with a frozen or a tuned text encoder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ConditionModel", "FrozenConditionModel", "TunedBiEncoderModel", "Tun
 
 
 class ConditionModel(nn.Module):
-    """Compares the two texts of each row of a batch under its condition, and returns the loss.
+    """Compares the two texts of each row of a batch under its condition and returns the loss.
 
     Args:
         network: The condition network.
@@ -34,7 +34,11 @@ class ConditionModel(nn.Module):
         self.loss = loss
 
     def embed(self, batch: ConditionBatch) -> tuple[Tensor, Tensor]:
-        """Return unit embeddings of the batch's texts and of its conditions, of shapes (texts, dim), (conditions, dim)."""
+        """Return unit embeddings of the texts and of the conditions of a batch.
+
+        Returns:
+            Embeddings of shapes (texts, dim) and (conditions, dim).
+        """
         raise NotImplementedError
 
     def cosines(self, batch: ConditionBatch) -> Tensor:
@@ -42,7 +46,8 @@ class ConditionModel(nn.Module):
         texts, conditions = self.embed(batch)
         device = texts.device
         sides, which = (torch.from_numpy(array).to(device) for array in (batch.sides, batch.which))
-        # A factor is a constant plus a small part that the condition makes, which bfloat16 would round away.
+        # A factor is a constant plus a small term that depends on the condition; bfloat16 would
+        # round this term away.
         with torch.autocast(device.type, enabled=False):
             factors = self.network(conditions.float())
             projected = self.network.project(
@@ -52,7 +57,7 @@ class ConditionModel(nn.Module):
             return nn.functional.cosine_similarity(first, second)
 
     def forward(self, batch: ConditionBatch) -> dict[str, Tensor]:
-        """Return ``{"loss": loss}``, as transformers' Trainer expects."""
+        """Return ``{"loss": loss}``, as the Trainer of transformers expects."""
         cosines = self.cosines(batch)
         return expect_finite(self.loss(cosines, torch.from_numpy(batch.targets).to(cosines.device)))
 
@@ -78,7 +83,7 @@ class FrozenConditionModel(ConditionModel):
         self._texts, self._conditions = texts, conditions
 
     def embed(self, batch: ConditionBatch) -> tuple[Tensor, Tensor]:
-        """Look the embeddings up."""
+        """Look up the embeddings."""
         device = next(self.network.parameters()).device
         return (
             torch.from_numpy(self._texts[batch.texts]).to(device),
@@ -87,7 +92,9 @@ class FrozenConditionModel(ConditionModel):
 
 
 class TunedConditionModel(ConditionModel):
-    """Trains a condition network with its text encoder, which encodes each text and condition of a batch once.
+    """Trains a condition network together with its text encoder.
+
+    Each distinct text and condition of a batch is encoded once.
 
     Args:
         network: The condition network.
@@ -95,7 +102,7 @@ class TunedConditionModel(ConditionModel):
         encoder: The text encoder.
         texts: The texts.
         conditions: The conditions.
-        max_tokens: Texts are cut to this many tokens.
+        max_tokens: Texts are truncated to this many tokens.
     """
 
     def __init__(
@@ -123,15 +130,17 @@ class TunedConditionModel(ConditionModel):
 
 
 class TunedBiEncoderModel(ConditionModel):
-    """Trains a text encoder that reads each text together with its condition; the network has nothing to train.
+    """Trains a text encoder that encodes each text and its condition as one text.
+
+    The condition network has no weights to train.
 
     Args:
-        network: The condition network, of a bi-encoder.
+        network: The condition network of a bi-encoder.
         loss: The loss.
         encoder: The text encoder.
         texts: The texts.
         conditions: The conditions.
-        max_tokens: Condition and text are cut to this many tokens.
+        max_tokens: Condition and text together are truncated to this many tokens.
     """
 
     def __init__(
@@ -152,7 +161,7 @@ class TunedBiEncoderModel(ConditionModel):
         keys, sides = np.unique(
             batch.sides * len(batch.conditions) + batch.which, return_inverse=True
         )
-        read = [
+        joined = [
             read_together(self._texts[text], self._conditions[condition])
             for text, condition in zip(
                 batch.texts[keys // len(batch.conditions)].tolist(),
@@ -160,6 +169,6 @@ class TunedBiEncoderModel(ConditionModel):
                 strict=True,
             )
         ]
-        vectors = self.tower(tokenise(self.tower.encoder, read, self._max_tokens))
+        vectors = self.tower(tokenise(self.tower.encoder, joined, self._max_tokens))
         first, second = vectors[torch.from_numpy(sides.reshape(2, -1)).to(vectors.device)]
         return nn.functional.cosine_similarity(first, second)

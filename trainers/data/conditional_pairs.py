@@ -1,4 +1,7 @@
-"""From a graph to similarity under conditions: a relation is one, entities that share its tails are alike under it."""
+"""Conditional similarity pairs drawn from a graph.
+
+The conditions are relations; two entities are similar under a condition if they share tails of it.
+"""
 
 from __future__ import annotations
 
@@ -16,29 +19,32 @@ from ontodex.trainers.data.csts_rows import LABELS, CstsRow, CstsRows
 __all__ = ["ConditionalPairs", "ConditionalPairsSettings", "PairDraw", "conditional_pairs"]
 
 PATIENCE = 40
-"""Draws in a row without a new pair after which a condition counts as exhausted."""
+"""Consecutive draws without a new pair after which a condition counts as exhausted."""
 
 SLACK, SLACK_SHARE = 8, 0.1
-"""A condition may be drawn so many times more often for the one row than for the other: 8, and a tenth of its rows."""
+"""Allowed imbalance between similar and dissimilar rows of a condition.
+
+The difference may be 8 plus a tenth of the rows of the condition.
+"""
 
 TRIED = 16
-"""Entities of a group that are looked at for one that has tails under a second condition."""
+"""Entities of a group that are tried as the second entity of a dissimilar row."""
 
 Tails = dict[int, frozenset[int]]
 """Tails of one entity under each condition."""
 
 Drawn = tuple[int, int, int, int]
-"""Two entities, the condition under which they are alike, and one under which they are not."""
+"""Two entities, a condition with shared tails, and a condition without."""
 
 
 class PairDraw:
-    """Draws pairs of rows, no two texts twice in its life.
+    """Draws pairs of rows without repetition: no two texts are drawn twice.
 
     Args:
         graph: Its known triples are drawn from.
         texts: Text of each entity.
-        conditions: Text of each relation, and then of each inverse.
-        rng: Where chance comes from.
+        conditions: Texts of the relations, followed by those of their inverses.
+        rng: Source of random numbers.
     """
 
     def __init__(
@@ -69,15 +75,17 @@ class PairDraw:
         conditions: Collection[int],
         of: Collection[int] = (),
     ) -> list[CstsRow]:
-        """Draw pairs of rows: first the one of a condition under which the entities are alike, then the other.
+        """Draw pairs of rows: a row with similar entities, then a row with dissimilar ones.
 
-        The conditions take turns, each for the row that it was drawn for more seldom so far.
+        The two rows of a pair have the same entities under different conditions. Conditions take
+        turns; each is drawn for the kind of row that it has been drawn for less often.
 
         Args:
-            pairs: Most pairs.
+            pairs: Largest number of pairs.
             allowed: Which entities may be drawn, of shape (entities,).
-            conditions: Which conditions may be.
-            of: If any, at least one row of each pair is under one of these; only they are then kept in balance.
+            conditions: Conditions that may be drawn.
+            of: If not empty, at least one row of each pair is under one of these conditions, and
+                only these are balanced.
         """
         part = _Part(
             self._groups(allowed, conditions), frozenset(conditions), frozenset(of or conditions)
@@ -88,9 +96,9 @@ class PairDraw:
             for condition in list(failures):
                 wanted = part.balance.get(condition, 0)
                 draw = (
-                    self._alike
+                    self._similar
                     if wanted < 0 or (wanted == 0 and self._rng.random() < 0.5)
-                    else self._unlike
+                    else self._dissimilar
                 )
                 drawn = draw(part, condition)
                 if drawn is None or not self._are_new(*drawn[:2]):
@@ -108,7 +116,7 @@ class PairDraw:
     def _groups(
         self, allowed: NDArray[np.bool_], conditions: Collection[int]
     ) -> dict[int, dict[int, NDArray[np.int64]]]:
-        """Return, for each condition and each of its tails, the entities that have it."""
+        """Return the entities that have each tail, for each condition."""
         use = allowed[self._entity] & np.isin(self._condition, list(conditions))
         condition, tail, entity = self._condition[use], self._tail[use], self._entity[use]
         bounds = np.flatnonzero((np.diff(condition) != 0) | (np.diff(tail) != 0)) + 1
@@ -119,8 +127,8 @@ class PairDraw:
                 found.setdefault(int(condition[start]), {})[int(tail[start])] = entity[start:end]
         return found
 
-    def _alike(self, part: _Part, condition: int) -> Drawn | None:
-        """Draw two entities that share a tail under a condition, and a condition under which they share none."""
+    def _similar(self, part: _Part, condition: int) -> Drawn | None:
+        """Draw two entities with shared tails under a condition, and one with different tails."""
         shared = part.shared.get(condition)
         if not shared:
             return None
@@ -136,8 +144,8 @@ class PairDraw:
         chosen = self._choice(part, options, -1)
         return None if chosen is None else (first, second, condition, chosen)
 
-    def _unlike(self, part: _Part, condition: int) -> Drawn | None:
-        """Draw two entities with different tails under a condition, and a condition under which they share one."""
+    def _dissimilar(self, part: _Part, condition: int) -> Drawn | None:
+        """Draw two entities with different tails under a condition, and one with shared tails."""
         members = part.members[condition]
         first = int(members[self._rng.integers(len(members))])
         ours = self._tails_of(first)
@@ -161,7 +169,7 @@ class PairDraw:
         return None
 
     def _choice(self, part: _Part, options: list[int], step: int) -> int | None:
-        """Choose one of those to keep in balance, if there are any; of these one that needs the step most."""
+        """Choose a balanced condition if there is one, among those that need the step most."""
         options = sorted(part.balanced.intersection(options) or options)
         if not options:
             return None
@@ -173,14 +181,14 @@ class PairDraw:
         texts = self._texts[first], self._texts[second]
         return texts[0] != texts[1] and "" not in texts and texts not in self._drawn
 
-    def _rows_of(self, first: int, second: int, alike: int, unlike: int) -> list[CstsRow]:
+    def _rows_of(self, first: int, second: int, similar: int, dissimilar: int) -> list[CstsRow]:
         texts = self._texts[first], self._texts[second]
         self._drawn |= {texts, texts[::-1]}
-        ours, theirs = (self._tails_of(entity)[alike] for entity in (first, second))
+        ours, theirs = (self._tails_of(entity)[similar] for entity in (first, second))
         label = LABELS[0] + (LABELS[1] - LABELS[0]) * len(ours & theirs) / len(ours | theirs)
         return [
-            (*texts, self._conditions[alike], round(label, 4)),
-            (*texts, self._conditions[unlike], LABELS[0]),
+            (*texts, self._conditions[similar], round(label, 4)),
+            (*texts, self._conditions[dissimilar], LABELS[0]),
         ]
 
     def _tails_of(self, entity: int) -> Tails:
@@ -198,12 +206,12 @@ class PairDraw:
 
 
 class _Part:
-    """What one part of a data set is drawn from, and how often each condition was drawn for either row.
+    """Entities and conditions of a part of a data set, with the balance of each condition.
 
     Args:
-        groups: For each condition and each of its tails, the entities that have it.
+        groups: For each condition and each of its tails, the entities that have the tail.
         conditions: All conditions of the part.
-        balanced: Those to keep in balance.
+        balanced: Conditions that are balanced.
     """
 
     def __init__(
@@ -226,21 +234,29 @@ class _Part:
         self._rows: dict[int, int] = {}
 
     def fits(self, condition: int, step: int) -> bool:
-        """Tell whether a condition may be drawn as alike (1) or as unlike (-1) once more."""
+        """Return whether a condition may be drawn once more.
+
+        Args:
+            condition: The condition.
+            step: 1 for a row with similar entities, -1 for one with dissimilar entities.
+        """
         if condition not in self.balanced:
             return True
         found = self.balance.get(condition, 0) + step
         return found * step <= SLACK + SLACK_SHARE * self._rows.get(condition, 0)
 
-    def note(self, alike: int, unlike: int) -> None:
-        """Take note of a pair of rows."""
-        for condition, step in ((alike, 1), (unlike, -1)):
+    def note(self, similar: int, dissimilar: int) -> None:
+        """Update the balance by a pair of rows."""
+        for condition, step in ((similar, 1), (dissimilar, -1)):
             self.balance[condition] = self.balance.get(condition, 0) + step
             self._rows[condition] = self._rows.get(condition, 0) + 1
 
 
 TOO_COMMON = 0.25
-"""A relation with more than this share of the triples is not held out: too little would be left to learn from."""
+"""Largest share of the triples that a held-out relation may have.
+
+Without a more frequent relation, too few triples would be left for training.
+"""
 
 
 @dataclass(frozen=True)
@@ -276,16 +292,17 @@ class ConditionalPairsSettings:
 
 @dataclass(frozen=True, eq=False)
 class ConditionalPairs:
-    """A data set of conditional similarity, made of a graph.
+    """A data set of conditional similarity generated from a graph.
 
     Attributes:
-        train: To train on: seen entities under seen conditions.
-        valid: Other pairs of these entities, under these conditions, to choose by.
-        test: Likewise, to measure on.
-        unseen_conditions: Seen entities; at least one row of each pair is under a condition that is held out.
-        unseen_entities: Seen conditions; both entities are held out.
-        seen: The conditions that are not held out.
-        settings: How it was made.
+        train: Training rows: seen entities under seen conditions.
+        valid: Validation rows: other pairs of seen entities under seen conditions.
+        test: Test rows: likewise.
+        unseen_conditions: Test rows of seen entities; at least one row of each pair is under a
+            held-out condition.
+        unseen_entities: Test rows under seen conditions; both entities are held out.
+        seen: Conditions that are not held out.
+        settings: Settings of the data set.
     """
 
     train: CstsRows
@@ -302,20 +319,23 @@ def conditional_pairs(
     settings: ConditionalPairsSettings | None = None,
     texts: TextSettings = DEFAULT_TEXTS,
 ) -> ConditionalPairs:
-    """Make a data set of conditional similarity from the known triples of a graph.
+    """Generate a data set of conditional similarity from the known triples of a graph.
 
-    A condition is a relation, or "inverse " and a relation. Two entities that share tails of it are alike under it:
-    label 1 + 4 |A ∩ B| / |A ∪ B|, with A and B their tails. Their other row is under a condition of which both have
-    tails and share none: label 1. So one must read the condition to tell the rows of a pair apart; and because each
-    condition is drawn as often for the one row as for the other (up to a tenth), the condition alone says little.
+    A condition is a relation, or "inverse " and a relation. Two entities that share tails under a
+    condition form a similar row with the label 1 + 4 |A ∩ B| / |A ∪ B|, where A and B are their
+    sets of tails. The second row of the pair has a condition under which both have tails but share
+    none: label 1. Only the condition distinguishes the two rows of a pair. Each condition is drawn
+    about equally often (up to a tenth) for both kinds of rows, so that it does not predict the
+    label by itself.
 
     Args:
-        graph: Triples held out in it are not looked at.
-        settings: How many pairs, what to hold out, and the seed.
-        texts: How an entity's text is built.
+        graph: The graph; its held-out triples are not used.
+        settings: Sizes, shares to hold out, and the seed.
+        texts: How entity texts are built.
 
     Raises:
-        GraphError: If the graph has fewer than two relations, two with the same text, or no entities to be drawn.
+        GraphError: If the graph has fewer than two relations, two relations with the same text, or
+            no entities that can be drawn.
     """
     settings = settings or ConditionalPairsSettings()
     conditions = _distinct_conditions(graph)
@@ -326,9 +346,8 @@ def conditional_pairs(
     names = entity_texts(graph, texts)
     numbers: dict[str, int] = {}
     unknown = (rng.random(graph.n_entities) < settings.unseen_entities)[
-        [
-            numbers.setdefault(name, len(numbers)) for name in names
-        ]  # what reads alike is held out together
+        # Entities with the same text are held out together.
+        [numbers.setdefault(name, len(numbers)) for name in names]
     ]
     draw = PairDraw(graph, names, conditions, rng)
     unseen_conditions = (
@@ -338,8 +357,8 @@ def conditional_pairs(
     drawn = draw.rows(settings.pairs + 2 * settings.held_out, ~unknown, seen)
     if not drawn:
         raise GraphError(
-            f"{graph.source}: expected entities that share a tail of one relation and have different tails of "
-            "another, found none; conditions cannot be learnt from this graph"
+            f"{graph.source}: expected entities that share a tail of one relation and have "
+            "different tails of another, found none; this graph cannot train conditions"
         )
     pairs = len(drawn) // 2
     order = rng.permutation(pairs)
@@ -364,8 +383,8 @@ def _distinct_conditions(graph: KnowledgeGraph) -> list[str]:
     """Return the texts of all relations and their inverses."""
     if graph.n_relations < 2:
         raise GraphError(
-            f"{graph.source}: expected at least two relations, so that entities can be alike under one and not under "
-            f"another, found {graph.n_relations}"
+            f"{graph.source}: expected at least two relations, so that entities can be similar "
+            f"under one and dissimilar under another, found {graph.n_relations}"
         )
     conditions = relation_texts(graph)
     at: dict[str, int] = {}
@@ -376,8 +395,8 @@ def _distinct_conditions(graph: KnowledgeGraph) -> list[str]:
                 graph.relation_ids[one % graph.n_relations] for one in (before, number)
             )
             raise GraphError(
-                f"{graph.source}: expected relations that read differently, found {text!r} for {first} and for {second}; "
-                "give one of them another label"
+                f"{graph.source}: expected relations with different texts, found {text!r} for "
+                f"{first} and for {second}; give one of them another label"
             )
     return conditions
 
@@ -385,7 +404,7 @@ def _distinct_conditions(graph: KnowledgeGraph) -> list[str]:
 def _relations_to_hold_out(
     graph: KnowledgeGraph, share: float, rng: np.random.Generator
 ) -> list[int]:
-    """Draw relations that are none of the most common; two at least are left."""
+    """Draw relations to hold out, none of them too common; at least two are left."""
     counts = np.bincount(graph.relations, minlength=graph.n_relations)
     fit = np.flatnonzero((counts > 1) & (counts <= TOO_COMMON * counts.sum()))
     wanted = min(max(1, round(share * graph.n_relations)), graph.n_relations - 2) if share else 0

@@ -1,4 +1,4 @@
-"""Sentences to train on: the lines of a text, or what a graph says."""
+"""Training sentences from text files, or from the labels and definitions of graphs."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ TEXT_SUFFIXES = (".txt", ".text")
 def read_corpus(
     *sources: Any, format: str | None = None, on_error: str = "warn", language: str = LANGUAGE
 ) -> list[str]:
-    r"""Return sentences to train on.
+    r"""Return training sentences.
 
     Args:
-        sources: Text files (``.txt`` or ``.txt.gz``), a sentence a line; or graphs, or what :func:`ontodex.read` reads, of
-            which the sentences of labels and definitions are taken.
-        format: As in :func:`ontodex.read`; ``"sentences"`` takes files of any name for text.
-        on_error: As there; for lines that are no UTF-8.
-        language: As there; a text has the one that it has.
+        sources: Text files (``.txt`` or ``.txt.gz``) with one sentence in each line; or graphs, or
+            sources of :func:`ontodex.read`, whose labels and definitions are turned into sentences.
+        format: As in :func:`ontodex.read`; ``"sentences"`` reads files of any name as text.
+        on_error: As in :func:`ontodex.read`; applies to lines that are not UTF-8.
+        language: As in :func:`ontodex.read`; has no effect on text files.
 
     Raises:
-        ReadError: If a source cannot be read, or is a binary file, or there are no sentences.
+        ReadError: If a source cannot be read or is a binary file, or there are no sentences.
 
     Example:
         >>> import tempfile

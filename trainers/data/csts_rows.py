@@ -1,4 +1,4 @@
-"""Judgements of how alike two texts are under a condition: the rows of C-STS."""
+"""Rows of C-STS: two texts, a condition, and their similarity under the condition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["LABELS", "CstsRow", "CstsRows"]
 
 LABELS = (1.0, 5.0)
-"""Least and greatest label: not alike, and equal."""
+"""Smallest label (dissimilar) and greatest label (equivalent)."""
 
 CstsRow = tuple[str, str, str, float]
 """Two texts, a condition, a label."""
@@ -21,17 +21,16 @@ CstsRow = tuple[str, str, str, float]
 class CstsRows:
     """Rows of conditional similarity (Deshpande et al., "C-STS", EMNLP 2023), as columns.
 
-    Each text and condition is stored once.
-
-    In what is trained on, rows 2i and 2i + 1 are of the same two texts under two conditions.
+    Each text and condition is stored once. In training data, rows 2i and 2i + 1 have the same two
+    texts and different conditions.
 
     Attributes:
         texts: Distinct texts.
         conditions: Distinct conditions.
         first: First text of each row, an index into ``texts``, ``int64`` of shape (rows,).
-        second: Second text, likewise.
-        which: Condition, an index into ``conditions``, likewise.
-        labels: How alike the texts are under the condition, 1 to 5, ``float64`` of shape (rows,).
+        second: Second text of each row, likewise.
+        which: Condition of each row, an index into ``conditions``, ``int64`` of shape (rows,).
+        labels: Similarity of the texts under the condition, 1 to 5, ``float64`` of shape (rows,).
 
     Example:
         >>> rows = CstsRows.of([("Paris", "Rome", "kind", 5), ("Paris", "Rome", "country", 1)])
@@ -51,7 +50,7 @@ class CstsRows:
 
     @classmethod
     def of(cls, rows: Iterable[CstsRow]) -> CstsRows:
-        """Make the columns of rows."""
+        """Build the columns from rows."""
         texts: dict[str, int] = {}
         conditions: dict[str, int] = {}
         places, labels = [], []
@@ -79,6 +78,6 @@ class CstsRows:
 
     @property
     def targets(self) -> NDArray[np.float64]:
-        """Labels as a cosine should be: 1 to 5 turned into 0 to 1."""
+        """Labels scaled from 1 to 5 to 0 to 1, as targets of cosines."""
         least, most = LABELS
         return (self.labels - least) / (most - least)

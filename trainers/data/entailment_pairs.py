@@ -1,4 +1,4 @@
-"""Judgements of entailment: premises, hypotheses, and whether the one entails the other."""
+"""Labelled entailment pairs: premises, hypotheses and labels."""
 
 from __future__ import annotations
 
@@ -25,24 +25,28 @@ __all__ = [
 ]
 
 LABELS = ("entailment", "neutral", "contradiction", "not_entailment")
-"""Names of the labels; the last is of sets that do not tell neutral from contradiction."""
+"""Names of the labels.
+
+The last is used by data sets that merge neutral pairs and contradictions.
+"""
 
 ENTAILMENT, NEUTRAL, CONTRADICTION, NOT_ENTAILMENT = range(4)
 
 LEAST_LINKS = 20
-"""Links of a hierarchy below which nothing can be learnt and held out."""
+"""Smallest number of links of a hierarchy from which pairs are made."""
 
 
 @dataclass(frozen=True, eq=False)
 class EntailmentPairs:
-    """Pairs of texts with a label, each text kept once.
+    """Labelled pairs of texts; each text is stored once.
 
     Attributes:
         texts: Distinct texts.
         premises: Premise of each pair, an index into ``texts``, ``int64`` of shape (pairs,).
         hypotheses: Hypothesis of each pair, likewise.
         labels: Numbers of :data:`LABELS`, ``int8`` of shape (pairs,).
-        two_way: Whether each pair is known to be entailed in both directions, ``bool`` of shape (pairs,).
+        two_way: Whether each pair is known to be entailed in both directions, ``bool`` of shape
+            (pairs,).
 
     Example:
         >>> pairs = EntailmentPairs.of([("A dog barks.", "An animal barks.", ENTAILMENT)])
@@ -61,7 +65,10 @@ class EntailmentPairs:
 
     @classmethod
     def of(cls, rows: Iterable[tuple[str, str, int]]) -> EntailmentPairs:
-        """Make the columns of (premise, hypothesis, label) rows; two-way are entailed ones whose turned are entailed."""
+        """Build the columns from (premise, hypothesis, label) rows.
+
+        ``two_way`` is set for entailed pairs whose reverse is an entailed pair as well.
+        """
         texts: dict[str, int] = {}
         places = [
             (texts.setdefault(premise, len(texts)), texts.setdefault(hypothesis, len(texts)), label)
@@ -69,8 +76,8 @@ class EntailmentPairs:
         ]
         premises, hypotheses, labels = np.array(places, dtype=np.int64).reshape(-1, 3).T.copy()
         entailed = labels == ENTAILMENT
-        turned = (hypotheses * len(texts) + premises)[entailed]
-        two_way = entailed & np.isin(premises * len(texts) + hypotheses, turned)
+        reverse = (hypotheses * len(texts) + premises)[entailed]
+        two_way = entailed & np.isin(premises * len(texts) + hypotheses, reverse)
         return cls(list(texts), premises, hypotheses, labels.astype(np.int8), two_way)
 
     def rows(self) -> list[tuple[str, str, int]]:
@@ -87,7 +94,7 @@ class EntailmentPairs:
         return np.asarray(self.labels == ENTAILMENT)
 
     def part(self, which: NDArray[np.bool_] | NDArray[np.integer]) -> EntailmentPairs:
-        """Return some of the pairs, with their texts alone."""
+        """Return a subset of the pairs, with only the texts that occur in it."""
         ends = np.stack([self.premises[which], self.hypotheses[which]])
         used, places = np.unique(ends, return_inverse=True)
         premises, hypotheses = places.reshape(ends.shape)
@@ -95,17 +102,17 @@ class EntailmentPairs:
         return EntailmentPairs(texts, premises, hypotheses, self.labels[which], self.two_way[which])
 
     def split(self, share: float, seed: int) -> tuple[EntailmentPairs, EntailmentPairs]:
-        """Hold out about a share of the pairs, all those of a premise together.
+        """Hold out about a share of the pairs; all pairs of a premise stay together.
 
         Args:
-            share: Of the premises, between 0 and 1.
+            share: Share of the premises, between 0 and 1.
             seed: Seed of the draw.
 
         Returns:
-            What is left, and what is held out.
+            The remaining pairs, and the held-out pairs.
 
         Raises:
-            SettingsError: If one of the two would be empty.
+            SettingsError: If one of the two parts would be empty.
         """
         premises = np.unique(self.premises)
         drawn = np.random.default_rng((seed, 11)).permutation(premises)[
@@ -114,44 +121,47 @@ class EntailmentPairs:
         held_out = np.isin(self.premises, drawn)
         if held_out.all() or not held_out.any():
             raise SettingsError(
-                f"expected pairs of enough premises to hold some out, found {len(premises)} premise(s)"
+                f"expected pairs of enough premises to hold some out, found {len(premises)} "
+                "premise(s)"
             )
         return self.part(~held_out), self.part(held_out)
 
     @classmethod
     def joined(cls, *sets: EntailmentPairs) -> EntailmentPairs:
-        """Return the pairs of several sets as one."""
-        whole = cls.of(row for pairs in sets for row in pairs.rows())
+        """Return the pairs of several data sets as one."""
+        merged = cls.of(row for pairs in sets for row in pairs.rows())
         return replace(
-            whole, two_way=whole.two_way | np.concatenate([pairs.two_way for pairs in sets])
+            merged, two_way=merged.two_way | np.concatenate([pairs.two_way for pairs in sets])
         )
 
 
 def entailment_pairs(source: Any, *, relation: str | None = None, seed: int = 0) -> EntailmentPairs:
-    """Make pairs of a hierarchy: what a child says entails what its ancestors say.
+    """Generate entailment pairs from a hierarchy: a child's text entails those of its ancestors.
 
-    Every entity says its label, and, if it has one, its definition after it; which of the two a pair takes is drawn. For
-    each link there are the pair itself; one with an ancestor farther up, if there is one; the pair turned round, a sibling,
-    and an entity at random, which are neutral: that a premise entails none of them is taken from the hierarchy as it is.
-    Links that close a circle are left out.
+    The text of an entity is its label, or its label followed by its definition if it has one; which
+    of the two is used is drawn for each pair. Each link gives two entailed pairs, the link itself
+    and one with a more distant ancestor if there is any, and three neutral pairs: the reversed
+    link, the child with a sibling, and the child with a random entity. Neutral pairs rely on the
+    hierarchy being complete. Links that close a cycle are left out.
 
     Args:
-        source: A graph with a hierarchy, or what :func:`ontodex.read` reads.
-        relation: The relation from child to parent; by default every relation named like one.
+        source: A graph with a hierarchy, or a source of :func:`ontodex.read`.
+        relation: The relation from child to parent; by default all relations that are named like
+            one.
         seed: Seed of all draws.
 
     Raises:
-        GraphError: If there is no hierarchy, or one of fewer than 20 links.
+        GraphError: If there is no hierarchy, or it has fewer than 20 links.
     """
     graph = read(source)
     hierarchy = graph.hierarchy(relation, on_cycle="warn")
     if len(hierarchy.links) < LEAST_LINKS:
         raise GraphError(
-            f"{graph.source}: expected a hierarchy of at least {LEAST_LINKS} links to make pairs of, found "
-            f"{len(hierarchy.links)}"
+            f"{graph.source}: expected a hierarchy of at least {LEAST_LINKS} links to make pairs "
+            f"of, found {len(hierarchy.links)}"
         )
     rng = np.random.default_rng((seed, 12))
-    said = _Said(graph, rng)
+    texts = _DrawnTexts(graph, rng)
     rows: list[tuple[str, str, int]] = []
     for child, parent in hierarchy.links.tolist():
         above = hierarchy.ancestors(child)
@@ -165,21 +175,23 @@ def entailment_pairs(source: Any, *, relation: str | None = None, seed: int = 0)
             _other(hierarchy.children(parent), child, above, rng),
             _other(hierarchy.members, child, above, rng),
         ]
-        rows += [(said.by(child), said.by(one), ENTAILMENT) for one in entailed]
-        rows.append((said.by(parent), said.by(child), NEUTRAL))
-        rows += [(said.by(child), said.by(one), NEUTRAL) for one in neutral if one is not None]
+        rows += [(texts.draw(child), texts.draw(one), ENTAILMENT) for one in entailed]
+        rows.append((texts.draw(parent), texts.draw(child), NEUTRAL))
+        rows += [
+            (texts.draw(child), texts.draw(one), NEUTRAL) for one in neutral if one is not None
+        ]
     return EntailmentPairs.of(row for row in rows if row[0] != row[1])
 
 
-class _Said:
-    """What entities say: their label, or their label and definition, as drawn."""
+class _DrawnTexts:
+    """Texts of entities: the label, or label and definition, by a random draw."""
 
     def __init__(self, graph: KnowledgeGraph, rng: np.random.Generator) -> None:
         self._labels: Sequence[str] = [in_words(label) for label in graph.labels]
         self._definitions: Sequence[str] = list(graph.definitions)
         self._rng = rng
 
-    def by(self, row: int) -> str:
+    def draw(self, row: int) -> str:
         label, definition = self._labels[row], self._definitions[row]
         return f"{label}: {definition}" if definition and self._rng.random() < 0.5 else label
 
@@ -187,7 +199,7 @@ class _Said:
 def _other(
     among: NDArray[np.integer], child: int, above: NDArray[np.integer], rng: np.random.Generator
 ) -> int | None:
-    """Draw one of the entities that is neither the child nor above it; ``None`` if a few draws find none."""
+    """Draw an entity that is neither the child nor an ancestor; ``None`` after eight failed draws."""
     for one in among[rng.integers(len(among), size=8)].tolist():
         if one != child and one not in above:
             return int(one)

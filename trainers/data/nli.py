@@ -1,4 +1,4 @@
-"""Judgements of entailment in files: the layouts of SNLI, MultiNLI, SICK, SimCSE and plain tables of pairs."""
+"""Readers of entailment data: SNLI, MultiNLI, SICK, SimCSE and plain tables of pairs."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ PREMISE = ("premise", "sentence1", "sentence_a", "text1")
 HYPOTHESIS = ("hypothesis", "sentence2", "sentence_b", "text2")
 LABEL = ("label", "gold_label", "entailment_label", "entailment_judgment")
 TRIPLE = ("sent0", "sent1", "hard_neg")
-"""Columns of SimCSE: a premise, what it entails, and what contradicts it."""
+"""Columns of SimCSE: a premise, an entailed hypothesis, and a contradicting hypothesis."""
 
 BOTH_WAYS = ("entailment_ab", "entailment_ba")
-"""Columns of SICK that judge each direction."""
+"""Columns of SICK that label each direction."""
 
 NAMES = {
     **{name: number for number, name in enumerate(LABELS)},
@@ -44,10 +44,10 @@ NAMES = {
     "contradicts": CONTRADICTION,
     **{str(number): number for number in (ENTAILMENT, NEUTRAL, CONTRADICTION)},
 }
-"""Numbers are those of the public sets on the Hugging Face hub."""
+"""Labels by name; numbers are those of the public data sets on the Hugging Face Hub."""
 
 UNDECIDED = ("-", "-1", "none")
-"""Labels of pairs on which the annotators did not agree."""
+"""Labels of pairs without agreement of the annotators."""
 
 
 def read_nli(
@@ -59,22 +59,24 @@ def read_nli(
 ) -> EntailmentPairs:
     """Read pairs of premise, hypothesis and label.
 
-    A table (TSV or CSV, by its first line; may be gzipped) has a header that names its columns: ``premise`` or
-    ``sentence1``, ``hypothesis`` or ``sentence2``, ``label`` or ``gold_label``, as those of SNLI, MultiNLI and SICK do; or
-    ``sent0``, ``sent1`` and ``hard_neg``, the triples of SimCSE, each of which makes an entailed pair and a contradiction.
-    Lines of JSON have objects with such names. Pairs without a gold label (``-``) are left out.
+    A table (TSV or CSV, recognised by its first line; may be gzipped) has a header with the columns
+    ``premise`` or ``sentence1``, ``hypothesis`` or ``sentence2``, ``label`` or ``gold_label``, as
+    in SNLI, MultiNLI and SICK; or ``sent0``, ``sent1`` and ``hard_neg``, the triples of SimCSE,
+    each of which gives an entailed pair and a contradiction. A file of JSON lines has objects with
+    the same names. Pairs without a gold label (``-``) are left out.
 
     Args:
         path: The file.
-        both_ways: Of a set that judges both directions (SICK), read the turned pairs too.
-        only: Values that columns must have, as ``{"SemEval_set": "TRAIN"}``.
-        on_error: What to do about faulty lines: ``"raise"`` stops at the first, ``"warn"`` leaves them out and gives one
-            warning that counts them and names the first, ``"skip"`` leaves them out.
+        both_ways: Also read the reversed pairs of data sets that label both directions (SICK).
+        only: Required values of columns, such as ``{"SemEval_set": "TRAIN"}``.
+        on_error: Policy for faulty lines: ``"raise"`` stops at the first, ``"warn"`` leaves them
+            out with one warning that counts them and names the first, ``"skip"`` leaves them out
+            without a warning.
 
     Raises:
-        ReadError: If there is no such file, a column is missing, or no pair is left; or a line is faulty and ``on_error``
-            is ``"raise"``.
-        SettingsError: If there is no such policy.
+        ReadError: If the file does not exist, a column is missing, or no pair is left; or if a line
+            is faulty and ``on_error`` is ``"raise"``.
+        SettingsError: If the policy is unknown.
     """
     path = Path(path)
     problems = Problems(on_error, str(path))
@@ -84,7 +86,7 @@ def read_nli(
         )
     wanted = {name.casefold(): value for name, value in (only or {}).items()}
     of_json = plain_name(path).endswith((".jsonl", ".json", ".ndjson"))
-    turned: list[bool] = []
+    reversed_pairs: list[bool] = []
 
     def rows() -> Iterator[Row]:
         pairs_in: Callable[[Cells], list[Row]] | None = None
@@ -100,14 +102,14 @@ def read_nli(
             except ValueError as error:
                 problems.report(str(error), line)
                 continue
-            turned.extend(
+            reversed_pairs.extend(
                 at > 0 and all(name in cells for name in BOTH_WAYS) for at in range(len(found))
             )
             yield from found
 
     found = EntailmentPairs.of(rows())
     if not both_ways:
-        found = found.part(~np.array(turned, dtype=bool))
+        found = found.part(~np.array(reversed_pairs, dtype=bool))
     problems.finish()
     if not len(found):
         more = f": {problems.summary()}" if problems.count else ""
@@ -116,7 +118,7 @@ def read_nli(
 
 
 def _layout(names: Sequence[str], source: str, line: int | None) -> Callable[[Cells], list[Row]]:
-    """Return what makes pairs of a line, by the names of its columns.
+    """Return the function that makes pairs from the cells of a line, chosen by the column names.
 
     Raises:
         ReadError: If columns are missing.
@@ -134,8 +136,8 @@ def _layout(names: Sequence[str], source: str, line: int | None) -> Callable[[Ce
             if name is None
         ]
         raise ReadError(
-            f"expected columns named premise, hypothesis and label, or sent0, sent1 and hard_neg; found no "
-            f"{' and no '.join(lacking)} among {', '.join(names) or 'nothing'}",
+            f"expected columns named premise, hypothesis and label, or sent0, sent1 and hard_neg; "
+            f"found no {' and no '.join(lacking)} among {', '.join(names) or 'nothing'}",
             source,
             line,
         )
@@ -149,21 +151,21 @@ def _pair(premise: Any, hypothesis: Any, label: Any) -> list[Row]:
     """Return the pair, or nothing if it has no gold label.
 
     Raises:
-        ValueError: If a text is empty, or the label unknown.
+        ValueError: If a text is empty, or the label is unknown.
     """
     texts = []
-    for name, text in (("premise", premise), ("hypothesis", hypothesis)):
+    for column, text in (("premise", premise), ("hypothesis", hypothesis)):
         if not isinstance(text, str) or not text.strip():
-            raise ValueError(f"expected a text as {name}, found nothing")
+            raise ValueError(f"expected a text as {column}, found nothing")
         texts.append(text.strip())
-    said = str(label).strip().casefold()
-    if said in UNDECIDED:
+    name = str(label).strip().casefold()
+    if name in UNDECIDED:
         return []
-    if said not in NAMES:
+    if name not in NAMES:
         raise ValueError(
             f"expected a label of {', '.join(LABELS)}, or - for none, found {str(label)[:40]!r}"
         )
-    return [(texts[0], texts[1], NAMES[said])]
+    return [(texts[0], texts[1], NAMES[name])]
 
 
 def _triple(cells: Cells) -> list[Row]:
@@ -172,11 +174,12 @@ def _triple(cells: Cells) -> list[Row]:
 
 
 def _both_ways(cells: Cells, first: str, second: str) -> list[Row]:
-    """Read labels such as ``A_entails_B`` and ``B_neutral_A``."""
+    """Parse labels such as ``A_entails_B`` and ``B_neutral_A``."""
     one, two = (str(cells[name]).split("_") for name in BOTH_WAYS)
     if len(one) != 3 or len(two) != 3:
         raise ValueError(
-            f"expected labels such as A_entails_B, found {cells[BOTH_WAYS[0]]!r} and {cells[BOTH_WAYS[1]]!r}"
+            f"expected labels such as A_entails_B, found {cells[BOTH_WAYS[0]]!r} and "
+            f"{cells[BOTH_WAYS[1]]!r}"
         )
     return [
         *_pair(cells[first], cells[second], one[1]),
@@ -185,7 +188,7 @@ def _both_ways(cells: Cells, first: str, second: str) -> list[Row]:
 
 
 def _records(path: Path, problems: Problems) -> Iterator[tuple[int, Cells]]:
-    """Yield (line number, cells by the lower-case names of the header) of a table."""
+    """Yield (line number, cells by lower-case column names) of a table."""
     header: list[str] = []
     for number, cells in rows_of(path, problems):
         if not header:
@@ -199,7 +202,7 @@ def _records(path: Path, problems: Problems) -> Iterator[tuple[int, Cells]]:
 
 
 def _objects(path: Path, problems: Problems) -> Iterator[tuple[int, Cells]]:
-    """Yield (line number, object with lower-case names) of lines of JSON."""
+    """Yield (line number, object with lower-case names) of JSON lines."""
     for number, line in lines_of(path, problems):
         if not line or line.isspace():
             continue

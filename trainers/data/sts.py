@@ -1,4 +1,4 @@
-"""Reading pairs of texts with scores of how alike they are."""
+"""Reader of semantic textual similarity data: pairs of texts with similarity scores."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ HEADERS = (
     ("sent2", "sentence2", "sentence_b", "text2", "word2"),
     ("score", "similarity", "relatedness_score", "simlex999", "gold"),
 )
-"""Names of the columns of the two texts and of the score."""
+"""Column names of the two texts and of the score."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
-    """Pairs of texts, and how alike people found them.
+    """Pairs of texts with human similarity scores.
 
     Attributes:
-        ones: One text of each pair.
-        others: The other.
-        scores: How alike they are, on any scale, ``float64`` of shape (pairs,).
+        ones: First text of each pair.
+        others: Second text of each pair.
+        scores: Similarity of each pair on any scale, ``float64`` of shape (pairs,).
     """
 
     ones: Sequence[str]
@@ -43,17 +43,19 @@ class ScoredPairs:
 
 
 def read_sts(path: Path, *, on_error: str = "raise") -> ScoredPairs:
-    r"""Read a table of two texts and a score a line, in TSV or CSV, gzipped or not.
+    r"""Read a table (TSV or CSV, may be gzipped) with two texts and a score in each line.
 
-    With a header (sent1, sent2 and score; or sentence1, sentence2, relatedness_score and the like) columns go by name;
-    without one, they are the first three.
+    With a header (sent1, sent2 and score; or sentence1, sentence2, relatedness_score and similar
+    names), columns are found by name; without one, they are the first three.
 
     Args:
         path: The file.
-        on_error: What to do about faulty lines: ``"raise"``, ``"warn"`` (leave them out, and warn) or ``"skip"``.
+        on_error: Policy for faulty lines: ``"raise"``, ``"warn"`` (leave them out with a warning)
+            or ``"skip"``.
 
     Raises:
-        ReadError: If the file cannot be read, a line is faulty (with ``"raise"``), or there are no pairs.
+        ReadError: If the file cannot be read, a line is faulty (with ``"raise"``), or there are no
+            pairs.
 
     Example:
         >>> import tempfile
@@ -88,7 +90,7 @@ def read_sts(path: Path, *, on_error: str = "raise") -> ScoredPairs:
 
 
 def _columns(cells: Sequence[str]) -> tuple[int, ...]:
-    """Return the columns of the texts and the score by a header; the first three if it is none."""
+    """Return the columns of the texts and the score by a header; the first three without one."""
     names = [cell.strip().strip('"').casefold() for cell in cells]
     known = [
         next((names.index(name) for name in header if name in names), None) for header in HEADERS

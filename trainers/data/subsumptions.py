@@ -1,4 +1,4 @@
-"""From a hierarchy to the tasks of the HiT paper: what is trained on, what is held out, and negatives for it.
+"""Tasks on a hierarchy, as in the HiT paper: training links, held-out subsumptions, negatives.
 
 Source: He et al., Language Models as Hierarchy Encoders (2024), section 4 and its public data.
 """
@@ -29,24 +29,25 @@ __all__ = [
 ]
 
 TASKS = ("multi-hop", "mixed-hop", "transfer")
-"""Tasks on a hierarchy; the last leaves no links to learn."""
+"""Tasks on a hierarchy; ``transfer`` has no training links."""
 
 INDIRECT, VALID, TEST = 1, 3, 4
-"""Parts of a draw beside those of the direct links; each has a stream of random numbers of its own."""
+"""Parts of a split other than the direct links; each has its own stream of random numbers."""
 
 
 @dataclass(frozen=True)
 class TaskSettings:
-    """How a task was made.
+    """Settings of a task.
 
     Attributes:
         task: One of :data:`TASKS`.
-        seed: Equal seeds give equal tasks, on every machine.
-        negatives: Negatives of either kind for each positive.
+        seed: Seed of split and negatives; equal seeds give equal tasks on every machine.
+        negatives: Negatives of each kind for each positive.
         held_out: Share of the subsumptions in validation and test together.
-        homonyms: Whether an entity named like the child or like one of its ancestors may be a negative.
-        relation: The relation from child to parent that was asked for; ``None`` for every one named like one.
-        links: :func:`links_fingerprint` of the hierarchy; ``None`` where it was not noted.
+        homonyms: Whether an entity named like the child or one of its ancestors may be a negative.
+        relation: The given relation from child to parent; ``None`` for all relations named like
+            one.
+        links: :func:`links_fingerprint` of the hierarchy; ``None`` if it was not recorded.
     """
 
     task: str = "multi-hop"
@@ -60,14 +61,15 @@ class TaskSettings:
 
 @dataclass(frozen=True, eq=False)
 class HierarchyTask:
-    """What is trained on and what is held out.
+    """Training links and held-out subsumptions of a hierarchy.
 
     Attributes:
         train: Direct links (child, parent), ``int32`` of shape (n, 2); none for transfer.
-        valid: Held-out subsumptions to choose checkpoint, weight and threshold by.
-        test: Held-out subsumptions to measure on.
-        known: The whole hierarchy with what is held out, as in the paper: no negative is a true ancestor.
-        settings: How it was made; ``None`` for files that do not say.
+        valid: Held-out subsumptions that select checkpoint, weight and threshold.
+        test: Held-out subsumptions for measurement.
+        known: The full hierarchy, including held-out links, as in the paper: no negative is a true
+            ancestor.
+        settings: Settings of the task; ``None`` for files without settings.
     """
 
     train: Rows
@@ -86,28 +88,31 @@ def make_task(
     held_out: float | None = None,
     names: Sequence[str] | None = None,
 ) -> HierarchyTask:
-    """Split the subsumptions as in the paper.
+    """Split the subsumptions of a hierarchy as in the paper.
 
-    Multi-hop inference trains on all direct links; a sample of the indirect subsumptions is halved into validation and
-    test. Mixed-hop prediction holds out as large a share of the direct links too, beside the same indirect ones. Transfer
-    holds out all of both, to try an encoder trained elsewhere, and has no links to train on, as the paper does with
-    Schema.org; for its larger ontologies it takes validation and test of mixed-hop.
+    Multi-hop inference trains on all direct links; a sample of the indirect subsumptions is halved
+    into validation and test. Mixed-hop prediction holds out the same indirect subsumptions and an
+    equal share of the direct links. Transfer holds out all subsumptions, without training links, to
+    evaluate an encoder trained on another hierarchy. The paper does so with Schema.org; for its
+    larger ontologies it uses validation and test of mixed-hop.
 
     Args:
-        hierarchy: The whole hierarchy. For the paper's ontologies see :func:`with_root`.
+        hierarchy: The full hierarchy. For the ontologies of the paper see :func:`with_root`.
         task: One of :data:`TASKS`.
-        seed: Equal seeds give equal tasks.
-        negatives: Negatives of either kind for each held-out positive.
-        held_out: Share of the indirect (and direct) subsumptions in validation and test together; all by default for
-            transfer, otherwise a tenth.
-        names: Names of the rows, to keep homonyms out of the negatives, see :func:`draw_negatives`.
+        seed: Seed of split and negatives; equal seeds give equal tasks.
+        negatives: Negatives of each kind for each held-out positive.
+        held_out: Share of the indirect (and direct) subsumptions in validation and test together;
+            by default all for transfer, otherwise a tenth.
+        names: Names of the rows, which exclude homonyms from the negatives; see
+            :func:`draw_negatives`.
 
     Raises:
-        GraphError: If too few subsumptions or candidates are there.
-        SettingsError: If a setting makes no sense.
+        GraphError: If there are too few subsumptions or candidates.
+        SettingsError: If a setting is out of range.
 
     Example:
-        >>> chain = Hierarchy(np.arange(1, 30, dtype=np.int32), np.arange(29, dtype=np.int32), ids=list(map(str, range(30))))
+        >>> children, parents = np.arange(1, 30, dtype=np.int32), np.arange(29, dtype=np.int32)
+        >>> chain = Hierarchy(children, parents, ids=list(map(str, range(30))))
         >>> task = make_task(chain, held_out=0.01, negatives=1)
         >>> len(task.train), len(task.valid), len(task.test)
         (29, 2, 2)
@@ -121,18 +126,20 @@ def make_task(
     links = hierarchy.links
     if not len(links):
         raise GraphError(
-            "expected a hierarchy with links from children to parents, found none; there is no task to make"
+            "expected a hierarchy with links from children to parents, found none; there is no "
+            "task to make"
         )
     _, *indirect = hold_out(hierarchy.indirect_subsumptions(), share, seed, INDIRECT)
-    kept, *direct = hold_out(links, share, seed, DIRECT)
+    remaining, *direct = hold_out(links, share, seed, DIRECT)
     parts = [indirect] if task == "multi-hop" else [direct, indirect]
-    train = {"multi-hop": links, "mixed-hop": kept, "transfer": links[:0]}[task]
+    train = {"multi-hop": links, "mixed-hop": remaining, "transfer": links[:0]}[task]
     valid, test = (np.concatenate(half) for half in zip(*parts, strict=True))
     if not len(valid) or not len(test) or (not len(train) and not transfer):
         raise GraphError(
             f"{task}: expected enough subsumptions to train on and to hold out {share:g} of, for "
-            f"validation and test, found {len(links)} direct and {len(hierarchy.subsumption_keys) - len(links)} indirect; "
-            "set held_out, take mixed-hop, or take a larger hierarchy"
+            f"validation and test, found {len(links)} direct and "
+            f"{len(hierarchy.subsumption_keys) - len(links)} indirect; set held_out, take "
+            "mixed-hop, or take a larger hierarchy"
         )
     drawn = [
         draw_negatives(hierarchy, half, negatives=negatives, seed=(seed, part), names=names)
@@ -149,22 +156,23 @@ def with_root(
     *,
     relation: str | None = None,
 ) -> KnowledgeGraph:
-    """Return the graph with one entity above every root of its hierarchy, as the paper does with ontologies.
+    """Return the graph with one entity above all roots of its hierarchy, as the paper does.
 
-    To WordNet, whose nouns have twelve roots when instances are left out, the paper adds none. Entities without any link
-    stay out: they may be no classes. The new entity has the last row; all others keep theirs.
+    The paper adds such a root to ontologies, but not to WordNet, whose nouns have twelve roots when
+    instances are left out. Entities without links get no parent, since they may not be classes. The
+    new entity has the last row; all other rows are unchanged.
 
     Args:
         graph: The graph.
-        identifier: CURIE or IRI of the root; an entity that has it already serves.
-        label: Its label.
-        relation: The relation from child to parent; by default every relation named like one counts, and the first
-            of them makes the new links.
+        identifier: CURIE or IRI of the root; an existing entity with this id is used.
+        label: Label of the root.
+        relation: The relation from child to parent; by default all relations named like one define
+            the hierarchy, and the first of them is the relation of the new links.
 
     Raises:
         GraphError: If the graph has no hierarchy.
         UnknownRelation: If it has no such relation.
-        CycleError: If the hierarchy runs in a circle.
+        CycleError: If the hierarchy has a cycle.
 
     Example:
         >>> builder = GraphBuilder("pets")

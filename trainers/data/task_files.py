@@ -1,8 +1,9 @@
-"""Hierarchy tasks as files: JSON lines in the layout of HiT's public data, and beside them how they were made.
+"""Hierarchy tasks as JSON lines in the layout of HiT's public data, with their settings.
 
-``train.jsonl`` holds ``child`` and ``parent``; ``valid.jsonl`` (``val.jsonl`` in the public data) and ``test.jsonl``
-have ``random_negatives`` and ``hard_negatives`` too. ``hierarchy.jsonl`` holds all direct links and ``settings.json`` how
-the task was made: the public data has neither. ``entity_lexicon.json`` gives the name of each entity.
+``train.jsonl`` holds ``child`` and ``parent``; ``valid.jsonl`` (``val.jsonl`` in the public data)
+and ``test.jsonl`` also have ``random_negatives`` and ``hard_negatives``. ``hierarchy.jsonl`` (all
+direct links) and ``settings.json`` (settings of the task) are not part of the public data.
+``entity_lexicon.json`` gives the name of each entity.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ontodex.trainers.data.subsumptions import TASKS, HierarchyTask, TaskSetting
 __all__ = ["hierarchy_task", "read_settings", "read_task", "write_task"]
 
 LEAST_INDIRECT = 100
-"""Indirect subsumptions below which too few would be held out of them alone."""
+"""Smallest number of indirect subsumptions for multi-hop as the default task."""
 
 
 def hierarchy_task(
@@ -40,41 +41,50 @@ def hierarchy_task(
     homonyms: bool = True,
     pairs: str | Path | None = None,
 ) -> HierarchyTask:
-    """Return a task on the hierarchy of a graph, its pairs drawn by seed, or read from a folder.
+    """Return a task on the hierarchy of a graph, with pairs drawn by seed or read from a folder.
 
     Args:
         graph: A graph with a hierarchy.
-        task: ``"multi-hop"`` holds out a tenth of what follows from the links, ``"mixed-hop"`` a tenth of the links as
-            well; ``"transfer"`` has all subsumptions, and no training links. By default multi-hop, but mixed-hop, with a
-            warning, for a flat hierarchy: one from whose links fewer than a hundred subsumptions follow.
-        relation: The relation from child to parent; by default every relation named like one.
+        task: ``"multi-hop"`` holds out a tenth of the indirect subsumptions, ``"mixed-hop"`` also a
+            tenth of the direct links; ``"transfer"`` holds out all subsumptions and has no training
+            links. The default is multi-hop; for a flat hierarchy, with fewer than 100 indirect
+            subsumptions, it is mixed-hop, with a warning.
+        relation: The relation from child to parent; by default all relations named like one.
         seed: Seed of split and negatives.
         negatives: Negatives of each kind for each pair.
-        homonyms: Whether an entity with the label of the child or of an ancestor may be a negative, as in the paper.
-        pairs: A folder of pairs; read if there are any, else written.
+        homonyms: Whether an entity with the label of the child or of an ancestor may be a negative,
+            as in the paper.
+        pairs: A folder of pairs: read if it has files, otherwise written.
 
     Raises:
         GraphError: If the graph has no hierarchy, or one too small for the task.
-        SettingsError: If there is no such task, or the folder holds another, or one of another hierarchy.
+        SettingsError: If the task is unknown, or the folder holds another task or a task on another
+            hierarchy.
     """
     if task is not None:
         expect_choice("task", task, TASKS)
     folder = None if pairs is None else Path(pairs)
     if folder is not None and folder.is_dir() and any(folder.iterdir()):
-        kept = read_settings(folder)
-        if kept is not None:
+        stored = read_settings(folder)
+        if stored is not None:
             wanted = TaskSettings(
-                task or kept.task, seed, negatives, kept.held_out, homonyms, relation, kept.links
+                task or stored.task,
+                seed,
+                negatives,
+                stored.held_out,
+                homonyms,
+                relation,
+                stored.links,
             )
-            if kept != wanted:
+            if stored != wanted:
                 raise SettingsError(
-                    f"{folder}: expected pairs of {wanted}, found {kept}; name another folder"
+                    f"{folder}: expected pairs of {wanted}, found {stored}; name another folder"
                 )
             links = graph.hierarchy(relation, on_cycle="warn").links
-            if kept.links not in (None, links_fingerprint(links, graph.ids)):
+            if stored.links not in (None, links_fingerprint(links, graph.ids)):
                 raise SettingsError(
-                    f"{folder}: expected pairs of the hierarchy of {graph.source}, found those of another, or of another "
-                    "state of it: its links differ; name another folder"
+                    f"{folder}: expected pairs of the hierarchy of {graph.source}, found those of "
+                    "another, or of another state of it: its links differ; name another folder"
                 )
         return read_task(folder, graph.ids)
     hierarchy, names = graph.hierarchy(relation, on_cycle="warn"), list(graph.labels)
@@ -95,8 +105,8 @@ def _usual_task(hierarchy: Hierarchy, source: str) -> str:
     if indirect >= LEAST_INDIRECT or not len(hierarchy.links):
         return "multi-hop"
     warnings.warn(
-        f"{source}: a flat hierarchy, {indirect} subsumptions follow from its {len(hierarchy.links)} links; a tenth of "
-        "the links is held out too (mixed-hop)",
+        f"{source}: a flat hierarchy, {indirect} subsumptions follow from its "
+        f"{len(hierarchy.links)} links; a tenth of the links is held out too (mixed-hop)",
         stacklevel=3,
     )
     return "mixed-hop"
@@ -108,14 +118,14 @@ KEYS = ("random_negatives", "hard_negatives")
 def write_task(
     task: HierarchyTask, ids: Sequence[str], folder: Path, names: Sequence[str] | None = None
 ) -> None:
-    """Write a task to a folder, which is made; files of an earlier task are replaced.
+    """Write a task to a folder, which is created if missing; files of a previous task are replaced.
 
-    A new or empty folder is there with all its files or not at all.
+    A new or empty folder is written atomically.
 
     Args:
         task: The task.
         ids: Id of each row.
-        folder: Where to.
+        folder: Output folder.
         names: Name of each row, for ``entity_lexicon.json``.
     """
     folder = folder.absolute()
@@ -174,16 +184,17 @@ def _write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
 def read_task(folder: Path, ids: Sequence[str]) -> HierarchyTask:
     """Read a task that :func:`write_task` wrote, or one of HiT's public data.
 
-    Without ``hierarchy.jsonl`` the links of ``known`` are all positives of the task, direct or not.
+    Without ``hierarchy.jsonl``, the links of ``known`` are all positives of the task, direct or
+    indirect.
 
     Args:
-        folder: Where from.
+        folder: Folder of the task.
         ids: Id of each row; for the public data, the keys of ``entity_lexicon.json``.
 
     Raises:
-        ReadError: If a file is missing or a line is not what it should be; the line is named.
+        ReadError: If a file is missing, or a line is faulty; the message names the line.
         SettingsError: If ``settings.json`` has unknown keys.
-        CycleError: If the positives run in a circle.
+        CycleError: If the positives have a cycle.
     """
     rows = {identifier: row for row, identifier in enumerate(ids)}
     valid = folder / ("valid.jsonl" if (folder / "valid.jsonl").exists() else "val.jsonl")
@@ -198,10 +209,10 @@ def read_task(folder: Path, ids: Sequence[str]) -> HierarchyTask:
 
 
 def read_settings(folder: Path) -> TaskSettings | None:
-    """Return how the task in a folder was made; ``None`` if it does not say, as the public data.
+    """Return the settings of the task in a folder; ``None`` if it has none, as the public data.
 
     Raises:
-        ReadError: If ``settings.json`` is no object.
+        ReadError: If ``settings.json`` is not an object.
         SettingsError: If it has unknown keys.
     """
     path = folder / "settings.json"

@@ -1,1 +1,1 @@
-"""Entailment: GaussCSE."""
+"""Entailment: training and evaluation of GaussCSE."""

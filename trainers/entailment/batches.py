@@ -1,4 +1,4 @@
-"""Batches of premises and hypotheses: every text of a batch is encoded once, and stands against every other."""
+"""Batches of premises and hypotheses with in-batch negatives; each text is encoded once."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class EntailmentBatch:
-    """Pairs, and what is known of all texts of the batch.
+    """Pairs of a batch, and the known entailments among all of its texts.
 
     Attributes:
-        number: Which batch of the run it is.
-        texts: The texts to encode, unique: rows of the pairs' texts, of shape (n,).
+        number: Number of the batch in the run.
+        texts: Distinct texts to encode, as indices into the texts of the pairs, of shape (n,).
         premises: Position of each pair's premise in ``texts``, of shape (pairs,).
-        hypotheses: Position of each pair's hypothesis, likewise.
-        labels: Label of each pair, likewise.
-        entails: Whether one text (row) is known to entail another (column), or is it, ``bool`` of shape (n, n).
+        hypotheses: Position of each pair's hypothesis in ``texts``, of shape (pairs,).
+        labels: Label of each pair, of shape (pairs,).
+        entails: Whether a text (row) is known to entail a text (column) or is the same text,
+            ``bool`` of shape (n, n).
     """
 
     number: int
@@ -38,12 +39,14 @@ class EntailmentBatch:
 
 
 class EntailmentBatches(EpochBatches[EntailmentBatch, list[Ints]]):
-    """The batches of a run: the pairs of a premise together, so that it is encoded once, if they are not too many.
+    """Batches of a training run, with all pairs of a premise in the same batch where they fit.
+
+    Pairs with the same premise are batched together so that the premise is encoded once.
 
     Args:
-        pairs: What is learnt.
+        pairs: The training pairs.
         steps: Number of batches.
-        batch: About how many pairs a batch has.
+        batch: Approximate number of pairs in a batch.
         seed: Seed of all draws.
     """
 
@@ -67,11 +70,14 @@ class EntailmentBatches(EpochBatches[EntailmentBatch, list[Ints]]):
         return EntailmentBatch(step, texts, premises, hypotheses, pairs.labels[chosen], entails)
 
     def _draw_order(self, epoch: int) -> list[Ints]:
-        """Return the pairs of each batch: premises in random order, cut into batches of about the same number of pairs."""
+        """Return the pairs of each batch.
+
+        Premises are shuffled and their pairs split into batches of about equal size.
+        """
         rng = np.random.default_rng((self._seed, 13, epoch))
         turn = rng.permutation(self._count)[self._pairs.premises]
         order = np.argsort(turn, kind="stable")
         ends = np.linspace(0, len(order), self.per_epoch + 1)[1:-1].round().astype(np.int64)
         starts = np.searchsorted(turn[order], turn[order][ends])
-        # A premise is in one batch, unless the end of another one is among its pairs already.
+        # The pairs of a premise are in one batch, unless they are too many: then they are split.
         return np.split(order, np.where(np.diff(starts, prepend=0) > 0, starts, ends))

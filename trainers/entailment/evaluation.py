@@ -1,4 +1,4 @@
-"""Measuring entailment: accuracy, area under precision and recall, and the direction of entailed pairs."""
+"""Evaluation of entailment: accuracy, area under the precision-recall curve, and direction."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ INTERVAL = (2.5, 97.5)
 """Percentiles of the bootstrap samples that an interval spans."""
 
 RATIOS = (0.0, 0.5, 1.0, np.inf)
-"""Bounds of the length of a hypothesis over that of its premise, in words, between which accuracies are told apart."""
+"""Bounds of the length ratio (words of hypothesis / words of premise) that group accuracies."""
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What a model says of pairs; every array has the shape (pairs,).
+    """Scores that a model gives to pairs; every array has the shape (pairs,).
 
     Attributes:
-        forward: Similarity of the hypothesis to the premise: entailment.
-        backward: Similarity of the premise to the hypothesis: the turned pair.
-        wider: Whether the premise has the greater total variance, or ``None`` for a model without variances.
+        forward: Similarity of the hypothesis to the premise: the entailment score.
+        backward: Similarity of the premise to the hypothesis: the score of the reversed pair.
+        wider: Whether the premise has the greater total variance; ``None`` for a model without
+            variances.
     """
 
     forward: NDArray[np.float64]
@@ -60,7 +61,7 @@ def evaluate_encoder(
     Args:
         encoder: The encoder.
         pairs: The labelled pairs.
-        valid: Pairs that choose the threshold; ``None`` for the encoder's own threshold.
+        valid: Pairs that select the threshold; ``None`` for the encoder's own threshold.
         against: The second encoder, or ``None``.
         seed: Seed of the bootstrap.
 
@@ -83,7 +84,7 @@ def evaluate_encoder(
 def _judged_right(
     encoder: GaussCSE, pairs: EntailmentPairs, valid: EntailmentPairs | None, seed: int
 ) -> tuple[dict[str, float], NDArray[np.bool_]]:
-    """Return the figures of an encoder, and whether it is right, of shape (pairs,)."""
+    """Return the figures of an encoder, and whether each pair is classified correctly, (pairs,)."""
     threshold = (
         encoder.rule.threshold if valid is None else valid_threshold(judge(encoder, valid), valid)
     )
@@ -93,7 +94,7 @@ def _judged_right(
 
 
 def judge(encoder: GaussCSE, pairs: EntailmentPairs) -> Judged:
-    """Score pairs in both directions, each text encoded once."""
+    """Score pairs in both directions; each text is encoded once."""
     gaussians = encoder.encode(pairs.texts).astype(np.float64)
     premises, hypotheses = gaussians[pairs.premises], gaussians[pairs.hypotheses]
     return Judged(
@@ -104,10 +105,10 @@ def judge(encoder: GaussCSE, pairs: EntailmentPairs) -> Judged:
 
 
 def valid_threshold(judged: Judged, pairs: EntailmentPairs) -> float:
-    """Return the threshold of the best accuracy on validation pairs.
+    """Return the threshold with the best accuracy on validation pairs.
 
     Raises:
-        SettingsError: If all of them are entailed, or none.
+        SettingsError: If all pairs are entailed, or none.
     """
     return fit_entailment(judged.forward, pairs.entailed).threshold
 
@@ -115,23 +116,26 @@ def valid_threshold(judged: Judged, pairs: EntailmentPairs) -> float:
 def evaluate_judged(
     judged: Judged, pairs: EntailmentPairs, threshold: float, seed: int = 0
 ) -> dict[str, float]:
-    """Compare a model's judgements with the labels.
+    """Compare the judgements of a model with labels.
 
-    Direction is measured on entailed pairs that are not entailed both ways (Yoda et al., EACL 2024, section 4.2); equal
-    similarities are wrong.
+    Direction is measured on entailed pairs that are not entailed both ways (Yoda et al., EACL 2024,
+    section 4.2); equal similarities count as wrong.
 
     Args:
-        judged: What a model says.
+        judged: Scores of the model.
         pairs: The pairs.
-        threshold: The similarity above which a pair is taken for entailed, chosen on other pairs.
+        threshold: Pairs with a greater similarity are classified as entailed; chosen on other
+            pairs.
         seed: Seed of the bootstrap.
 
     Returns:
-        ``pairs``, ``accuracy``, ``auprc`` and ``threshold``; ``direction.pairs``, and of these the share whose direction is
-        told by the similarity (``direction.accuracy``), by the total variance (``direction.variance``) and by the number of
-        words (``direction.length``, the longer taken for the premise); accuracies of each label (``label.neutral``) and by
-        the length of the hypothesis over that of the premise (``ratio.0.5-1``); the ends of 95 % bootstrap intervals of
-        accuracy and direction accuracy (``accuracy.low``, ``accuracy.high``). What has no pairs is left out.
+        ``pairs``, ``accuracy``, ``auprc`` and ``threshold``; ``direction.pairs``, and the share of
+        these pairs whose direction is correct by similarity (``direction.accuracy``), by total
+        variance (``direction.variance``) and by number of words (``direction.length``, which takes
+        the longer text as the premise); accuracies by label (``label.neutral``) and by length ratio
+        of hypothesis and premise (``ratio.0.5-1``); the ends of 95 % bootstrap intervals of
+        accuracy and direction accuracy (``accuracy.low``, ``accuracy.high``). Figures without any
+        pairs are left out.
     """
     truth = pairs.entailed
     right = (judged.forward > threshold) == truth
@@ -156,10 +160,10 @@ def evaluate_judged(
             found[f"ratio.{low:g}-{high:g}"] = float(right[here].mean())
     one_way = truth & ~pairs.two_way
     if one_way.any():
-        told = (judged.forward > judged.backward)[one_way]
+        directed = (judged.forward > judged.backward)[one_way]
         found["direction.pairs"] = int(one_way.sum())
-        found["direction.accuracy"] = float(told.mean())
-        found.update(_interval("direction.accuracy", told, rng))
+        found["direction.accuracy"] = float(directed.mean())
+        found.update(_interval("direction.accuracy", directed, rng))
         if judged.wider is not None:
             found["direction.variance"] = float(judged.wider[one_way].mean())
         found["direction.length"] = float((premises > hypotheses)[one_way].mean())
@@ -171,10 +175,11 @@ def mcnemar(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> dict[str, float
 
     Args:
         one: Whether the first model is right, for each pair.
-        other: Whether the second is, for the same pairs.
+        other: Whether the second model is right, for the same pairs.
 
     Returns:
-        ``better``: pairs that only the first has right; ``worse``: that only the second has; and ``p``.
+        ``better``: pairs that only the first model classifies correctly; ``worse``: pairs that only
+        the second does; and the p-value ``p``.
 
     Example:
         >>> mcnemar(np.array([True] * 9 + [False]), np.array([False] * 10))
@@ -188,6 +193,9 @@ def mcnemar(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> dict[str, float
 
 
 def _interval(name: str, right: NDArray[np.bool_], rng: np.random.Generator) -> dict[str, float]:
-    """Return the ends of a bootstrap interval of a share: draws with replacement are binomial."""
+    """Return the ends of a bootstrap interval of a share.
+
+    Samples with replacement from 0/1 values are binomial draws.
+    """
     low, high = np.percentile(rng.binomial(len(right), right.mean(), DRAWS) / len(right), INTERVAL)
     return {f"{name}.low": float(low), f"{name}.high": float(high)}

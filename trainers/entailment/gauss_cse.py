@@ -1,4 +1,4 @@
-"""Training GaussCSE on judgements of entailment."""
+"""Training of GaussCSE on labelled entailment pairs."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from ontodex.trainers.text_tower import TextTower, tokenise
 __all__ = ["GaussCSEModel", "train_gauss_cse"]
 
 DECAY = 0.01
-"""Weight decay of matrices; biases and the weights of layer norms have none."""
+"""Weight decay of matrices; biases and layer norms have none."""
 
 CURVE_RATE = 0.01
-"""Learning rate of the two numbers of the logistic curve."""
+"""Learning rate of the two parameters of the logistic curve."""
 
 
 class GaussCSEModel(nn.Module):
     """Encodes the texts of a batch and returns the loss.
 
     Args:
-        encoder: The text encoder, in float32, without a module that scales its vectors.
-        heads: Make Gaussians of its vectors.
-        texts: Every text.
+        encoder: The text encoder, in float32, without a normalisation module.
+        heads: Heads that map text vectors to Gaussians.
+        texts: All texts.
         loss: The loss.
-        max_tokens: Texts are cut to this many tokens.
+        max_tokens: Texts are truncated to this many tokens.
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class GaussCSEModel(nn.Module):
         self.tokens = tokenise(encoder, texts, max_tokens)
 
     def forward(self, batch: EntailmentBatch) -> dict[str, Tensor]:
-        """Return ``{"loss": loss}``, as transformers' Trainer expects.
+        """Return ``{"loss": loss}``, as the Trainer of transformers expects.
 
         Raises:
-            TrainingError: If the loss is no number.
+            TrainingError: If the loss is not finite.
         """
         vectors = self.tower([self.tokens[text] for text in batch.texts.tolist()])
         with torch.autocast(vectors.device.type, enabled=False):
@@ -77,12 +77,15 @@ class GaussCSEModel(nn.Module):
 
     @torch.inference_mode()
     def gaussians(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
-        """Return the Gaussians of tokenised texts, ``float32`` of shape (texts, 2d), computed as in training."""
+        """Return the Gaussians of tokenised texts, ``float32`` of shape (texts, 2d).
+
+        They are computed as in training.
+        """
         vectors = torch.from_numpy(self.tower.encode(tokens)).to(self.tower.encoder.device)
         return np.asarray(self.heads(vectors).cpu().numpy())
 
     def groups(self, settings: GaussCSETraining) -> list[dict[str, Any]]:
-        """Return parameters with their learning rates, and weight decay for matrices alone."""
+        """Return parameter groups with learning rates; only matrices have weight decay."""
         rate = settings.rate or (1e-4 if settings.tune == "full" else 3e-4)
         groups: list[dict[str, Any]] = [{"params": [self.loss.curve], "lr": CURVE_RATE}]
         for module, own in ((self.tower, rate), (self.heads, settings.head_rate)):
@@ -110,22 +113,25 @@ def train_gauss_cse(
 ) -> GaussCSE:
     """Train a text encoder and two heads on pairs, and write the best checkpoint to ``folder``.
 
-    The best checkpoint is the one of the greatest area under precision and recall on ``valid``, to which threshold and
-    probability are fitted. An interrupted run goes on from its last checkpoint, if it is called again alike.
+    The best checkpoint has the greatest area under the precision-recall curve on ``valid``; the
+    threshold and the probability calibration are fitted to the same pairs. An interrupted run
+    resumes from its last checkpoint if it is started again with the same arguments.
 
     Args:
-        train: What is learnt.
-        valid: What the best checkpoint and the rule are chosen by.
-        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
-        encoder: The text encoder to start from.
-        base: Its name, under which an adapter will find it again.
-        settings: How to train.
+        train: Training pairs.
+        valid: Validation pairs that select the best checkpoint and fit the rule.
+        folder: Output folder: new, empty, or holding a previous GaussCSE encoder, which is
+            replaced.
+        encoder: The text encoder that training starts from.
+        base: Name of ``encoder``, from which an adapter is loaded later.
+        settings: Settings of the run.
         quiet: Show no progress on stderr.
 
     Raises:
-        SettingsError: If there are no entailed pairs, none that are not, or no contradictions for a loss that needs them.
-        TrainingError: If the folder holds other files, or the loss is no number: then the best checkpoint so far is
-            written, unless the folder held an encoder before.
+        SettingsError: If there are no entailed pairs, no pairs that are not entailed, or no
+            contradictions for a loss that needs them.
+        TrainingError: If the folder holds other files, or the loss is not finite. In the latter
+            case the best checkpoint so far is written, unless the folder held an encoder before.
     """
     settings = settings or GaussCSETraining()
     run = Run(folder, encoder.device, settings.seed, quiet, replaces=GaussCSE.is_at(folder))
@@ -169,7 +175,7 @@ def train_gauss_cse(
         vectors = text.encode(valid.texts)
         heads.cpu().centre(*typical(heads(torch.from_numpy(vectors)).detach()))
         if adapter is not None:
-            heads.half()  # as they will be read again
+            heads.half()  # the precision in which they are stored
         made = GaussCSE(
             text, heads, Entailment(0.5, 1.0, 0.0), settings.similarity, adapter=adapter, base=base
         )
@@ -183,7 +189,7 @@ def train_gauss_cse(
 
 
 def _losses(train: EntailmentPairs, valid: EntailmentPairs, losses: str | None) -> str:
-    """Return the losses that the pairs have the labels for; refuse others."""
+    """Return the losses for which the pairs have labels; refuse losses that lack their labels."""
     for name, pairs in (("training", train), ("validation", valid)):
         if not pairs.entailed.any() or pairs.entailed.all():
             found = (
@@ -192,14 +198,16 @@ def _losses(train: EntailmentPairs, valid: EntailmentPairs, losses: str | None) 
                 else "entailed pairs alone"
             )
             raise SettingsError(
-                f"{name} pairs: expected pairs that are entailed and pairs that are not, found {found}"
+                f"{name} pairs: expected pairs that are entailed and pairs that are not, found "
+                f"{found}"
             )
     contradictions = (train.labels == CONTRADICTION).any()
     if losses is None:
         return "ent+con+rev" if contradictions else "ent+rev"
     if "con" in losses and not contradictions:
         raise SettingsError(
-            f"losses: {losses} needs contradictions, found none among {len(train):,} pairs; choose ent or ent+rev"
+            f"losses: {losses} needs contradictions, found none among {len(train):,} pairs; choose "
+            "ent or ent+rev"
         )
     return losses
 
@@ -207,6 +215,6 @@ def _losses(train: EntailmentPairs, valid: EntailmentPairs, losses: str | None) 
 def _similarities(
     gaussians: NDArray[np.float32], pairs: EntailmentPairs, form: str
 ) -> NDArray[np.float64]:
-    """Return the similarity of each hypothesis to its premise."""
+    """Return the similarity of each hypothesis to its premise, of shape (pairs,)."""
     wide = gaussians.astype(np.float64)
     return np.asarray(similarity(wide[pairs.hypotheses], wide[pairs.premises], form))

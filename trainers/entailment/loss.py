@@ -1,4 +1,4 @@
-"""The losses of GaussCSE: entailed hypotheses against the others of a batch, turned pairs and contradictions."""
+"""The losses of GaussCSE: contrastive losses, and a logistic loss on labelled pairs."""
 
 from __future__ import annotations
 
@@ -12,27 +12,33 @@ from ontodex.trainers.entailment.batches import EntailmentBatch
 __all__ = ["LOSSES", "EntailmentLoss", "contrastive"]
 
 LOSSES = ("ent", "ent+con", "ent+rev", "ent+con+rev")
-"""What an entailed hypothesis stands against: other hypotheses; contradictions too; and what the turned pairs would say."""
+"""Negatives of the contrastive loss.
+
+``ent``: other hypotheses of the batch; ``con``: contradictions; ``rev``: reversed pairs.
+"""
 
 DIRECTED = 0.5
-"""Weight, in the logistic loss, of telling a pair from the turned one."""
+"""Weight, within the logistic loss, of the term that distinguishes a pair from its reverse."""
 
 
 class EntailmentLoss(nn.Module):
-    """The contrastive loss of GaussCSE, and a logistic loss on all labelled pairs.
+    """The contrastive loss of GaussCSE plus a logistic loss on all labelled pairs.
 
-    The contrastive loss (Yoda et al., EACL 2024, section 3.2) is a cross-entropy over similarities to a premise p, divided
-    by the temperature: its entailed hypothesis against the batch's other entailed hypotheses (``ent``), against
-    contradictions (``con``), and against the similarities sim(p'‖h) of its hypothesis as a premise (``rev``). What is known
-    to be entailed is no negative. The logistic loss asks, of every labelled pair, that a curve over the similarity tells
-    entailment from all else, and with ``rev`` that it refuses turned pairs and that a pair is more similar than when it is
-    turned; the paper has none.
+    The contrastive loss (Yoda et al., EACL 2024, section 3.2) is a cross-entropy over similarities
+    to a premise p, divided by the temperature. The positive is an entailed hypothesis h; the
+    negatives are the other entailed hypotheses of the batch (``ent``), contradictions (``con``),
+    and the similarities sim(p'‖h) of premises p' to h (``rev``). Known entailments are excluded
+    from the negatives.
+
+    The logistic loss, which the paper does not have, fits a logistic curve over the similarity that
+    separates entailed pairs from all others. With ``rev``, it also classifies reversed pairs as not
+    entailed and requires a pair to be more similar than its reverse.
 
     Args:
         losses: One of :data:`LOSSES`.
         similarity: One of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
-        temperature: Divides similarities.
-        pairs: Weight of the logistic loss beside the contrastive one; 0 for the paper's loss alone.
+        temperature: Divisor of the similarities.
+        pairs: Weight of the logistic loss; 0 for the loss of the paper alone.
     """
 
     def __init__(self, losses: str, similarity: str, temperature: float, pairs: float) -> None:
@@ -46,7 +52,7 @@ class EntailmentLoss(nn.Module):
         """Return the loss of a batch.
 
         Args:
-            gaussians: Those of its texts, of shape (n, 2d).
+            gaussians: Gaussians of the batch's texts, of shape (n, 2d).
             batch: The batch.
         """
         similarities = similarity_matrix(gaussians, gaussians, self._similarity)
@@ -75,14 +81,15 @@ def contrastive(
     """Return the mean cross-entropy of entailed hypotheses; see :class:`EntailmentLoss`.
 
     Args:
-        similarities: Of each text of the batch as a hypothesis (row) to each as a premise (column), of shape (n, n).
+        similarities: Similarity of each text as a hypothesis (row) to each text as a premise
+            (column), of shape (n, n).
         batch: The batch.
-        temperature: Divides similarities.
-        con: Whether contradictions stand against an entailed hypothesis.
-        rev: Whether turned pairs do.
+        temperature: Divisor of the similarities.
+        con: Whether contradictions are negatives.
+        rev: Whether reversed pairs are negatives.
 
     Returns:
-        The loss; zero if nothing is entailed.
+        The loss; zero if no pair is entailed.
     """
     premises, hypotheses, labels, entails = _columns(batch, similarities.device)
     entailed = labels == ENTAILMENT
@@ -104,7 +111,7 @@ def contrastive(
 
 
 def _columns(batch: EntailmentBatch, device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return premises, hypotheses, labels, and what entails what."""
+    """Return premises, hypotheses, labels and known entailments of a batch as tensors."""
     columns = (batch.premises, batch.hypotheses, batch.labels, batch.entails)
     premises, hypotheses, labels, entails = (
         torch.from_numpy(array).to(device) for array in columns

@@ -1,1 +1,1 @@
-"""Hierarchies: HiT, and the baselines that it is measured beside."""
+"""Hierarchies: training of HiT, and the baselines it is compared with."""

@@ -1,4 +1,4 @@
-"""Evaluating the baselines that a hierarchy encoder is compared with."""
+"""Evaluation of the baselines of hierarchy encoders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["BASELINES", "evaluate_baselines", "expect_baselines", "expect_trained_members"]
 
 BASELINES = ("probe", "classifier", "static")
-"""Cosine of a pretrained encoder; a classifier of pairs; Poincaré embeddings without texts."""
+"""Cosine of a pretrained encoder; a pair classifier; Poincaré embeddings without texts."""
 
 
 def evaluate_baselines(

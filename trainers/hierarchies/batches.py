@@ -1,4 +1,4 @@
-"""Batches of a hierarchy: every text of a batch is encoded once, and stands against every child of the batch."""
+"""Batches of hierarchy links with in-batch negatives; each text is encoded once."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class HierarchyBatch:
-    """Links, and what each child is to be kept away from.
+    """Links of a batch, and the negatives of each link.
 
     Attributes:
-        number: Which batch of the run it is.
-        texts: The texts to encode, unique: rows of :attr:`TextHierarchy.texts`, of shape (n,).
+        number: Number of the batch in the run.
+        texts: Distinct texts to encode, as indices into :attr:`TextHierarchy.texts`, of shape (n,).
         children: Position of each link's child in ``texts``, of shape (links,).
-        parents: Position of each link's parent.
+        parents: Position of each link's parent in ``texts``, of shape (links,).
         negatives: Whether a text is a negative of a link, ``bool`` of shape (links, n).
     """
 
@@ -40,16 +40,19 @@ class HierarchyBatch:
 
 
 class TextHierarchy:
-    """A hierarchy of texts: entities of one name, but for case and spacing, cannot be told apart and are one node.
+    """A hierarchy over texts: entities whose names differ only in case and spacing are one node.
+
+    A text encoder cannot distinguish such entities.
 
     Args:
-        task: Its training links are learnt; its whole hierarchy says what is no negative.
+        task: Its training links are the links of the hierarchy; its full hierarchy excludes true
+            ancestors from the negatives.
         names: Text of every entity.
 
     Attributes:
-        texts: The distinct texts, each as its first entity has it.
-        of_entity: Text of every entity, of shape (entities,).
-        links: Links (child text, parent text), those of a text to itself left out, of shape (n, 2).
+        texts: Distinct texts, each in the spelling of its first entity.
+        of_entity: Text of every entity, an index into ``texts``, of shape (entities,).
+        links: Links (child text, parent text) without self-links, of shape (n, 2).
 
     Raises:
         TrainingError: If no link is left.
@@ -66,7 +69,7 @@ class TextHierarchy:
         self.links = np.stack(np.divmod(self._links, len(rows)), axis=1)
         if not len(self.links):
             raise TrainingError(
-                "expected links between entities of different names to learn from, found none"
+                "expected links between entities of different names to train on, found none"
             )
         keys = task.known.subsumption_keys
         self._true = self._keys(*np.divmod(keys, len(names)))
@@ -82,23 +85,31 @@ class TextHierarchy:
         return children, parents
 
     def false_parents(self, children: Ints, texts: Ints) -> NDArray[np.bool_]:
-        """Tell which texts are no ancestors of each child, nor the child: ``bool`` of shape (children, texts)."""
+        """Return which texts are neither the child nor its ancestors.
+
+        Args:
+            children: Texts of the children, of shape (children,).
+            texts: Candidate texts, of shape (texts,).
+
+        Returns:
+            ``bool`` of shape (children, texts).
+        """
         keys = children[:, None] * len(self.texts) + texts[None]
         false: NDArray[np.bool_] = ~within(self._true, keys) & (children[:, None] != texts[None])
         return false
 
 
 class HierarchyBatches(EpochBatches[HierarchyBatch, tuple[Ints, Ints]]):
-    """The batches of a run: families of a parent and some of its children, so that most links share a text.
+    """Batches of families: parents with some of their children, so that most links share a text.
 
-    Every link among the texts of a batch is learnt, and every text that is no ancestor is a negative: siblings, which are
-    the hard ones, and whatever else is in the batch.
+    All training links among the texts of a batch are positives. All texts that are not ancestors of
+    the child are negatives: siblings, which are the hard ones, and the other texts of the batch.
 
     Args:
-        hierarchy: What is learnt.
+        hierarchy: The training hierarchy.
         steps: Number of batches.
         families: Families in a batch.
-        children: Most children of a family; a parent with more is in several.
+        children: Largest number of children in a family; a parent with more is in several families.
         seed: Seed of all draws.
     """
 
@@ -113,7 +124,7 @@ class HierarchyBatches(EpochBatches[HierarchyBatch, tuple[Ints, Ints]]):
 
     @staticmethod
     def epoch_length(hierarchy: TextHierarchy, families: int, children: int) -> int:
-        """Return the number of batches in which every link is learnt at least once."""
+        """Return the number of batches that contain every link at least once."""
         _, counts = np.unique(hierarchy.links[:, 1], return_counts=True)
         return int(-(-int((-(-counts // children)).sum()) // families))
 
@@ -127,7 +138,7 @@ class HierarchyBatches(EpochBatches[HierarchyBatch, tuple[Ints, Ints]]):
         )
 
     def _draw_order(self, epoch: int) -> tuple[Ints, Ints]:
-        """Return all links in random families, and where each family begins and the last one ends."""
+        """Return all links grouped by family in random order, and the bounds of the families."""
         rng = np.random.default_rng((self._seed, 4, epoch))
         links = self._by_parent[
             np.lexsort((rng.random(len(self._by_parent)), self._by_parent[:, 1]))
@@ -141,16 +152,17 @@ class HierarchyBatches(EpochBatches[HierarchyBatch, tuple[Ints, Ints]]):
 
 
 class TripletBatches(EpochBatches[HierarchyBatch, Ints]):
-    """The paper's batches: links at random, each with negatives of its own, random and hard alike.
+    """Batches of the paper: random links, each with its own random or hard negatives.
 
-    A negative that is above a homonym of the child, or bears its name, is left out, as in :class:`HierarchyBatches`.
+    Negatives that have the name of the child, or are ancestors of one of its homonyms, are left
+    out, as in :class:`HierarchyBatches`.
 
     Args:
-        hierarchy: What is learnt.
-        pairs: The training links with their negatives.
+        hierarchy: The training hierarchy.
+        pairs: Training links with their negatives.
         kind: ``"random"`` or ``"hard"`` negatives.
         steps: Number of batches.
-        triplets: Triplets in a batch: a link with m negatives makes m of them.
+        triplets: Triplets in a batch; a link with m negatives gives m triplets.
         seed: Seed of all draws.
     """
 

@@ -1,4 +1,4 @@
-"""Evaluating the embedding of a hierarchy: pairs of held-out subsumptions, and ancestors."""
+"""Evaluation of an embedded hierarchy: held-out subsumptions, and ranking of ancestors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluating what tells parents from children: F1 on held-out subsumptions, and recall of ancestors by distance."""
+"""Evaluation of subsumption scores: F1 on held-out pairs, and recall of ancestors by distance."""
 
 from __future__ import annotations
 
@@ -28,18 +28,21 @@ __all__ = [
 ]
 
 HOPS = ("1", "2", "3", "4+")
-"""Groups of ancestors by the number of links on the shortest way up to them."""
+"""Groups of ancestors by the number of links on the shortest path up to them."""
 
 QUERIES_PER_BLOCK = 128
 
 Rows = NDArray[np.integer]
 Floats = NDArray[np.float64]
 Score = Callable[[Rows, Rows], Floats]
-"""What a baseline is: (children, parents), rows of shape (n,), to scores of shape (n,), the higher the surer."""
+"""Function from (children, parents), rows of shape (n,), to scores of shape (n,).
+
+A higher score means a more probable subsumption.
+"""
 
 
 def at_most(task: HierarchyTask, positives: int, seed: int = 0) -> HierarchyTask:
-    """Return a task with no more than so many positives in validation and in test, drawn by seed."""
+    """Return a task with at most ``positives`` positives in validation and in test, by seed."""
     rng = np.random.default_rng(seed)
 
     def drawn(pairs: Pairs) -> Pairs:
@@ -54,7 +57,9 @@ def at_most(task: HierarchyTask, positives: int, seed: int = 0) -> HierarchyTask
 
 
 def evaluate_points(task: HierarchyTask, points: NDArray[np.float32], c: float) -> dict[str, float]:
-    """Classify held-out pairs by HiT's score, its weight and threshold chosen on validation (He et al. 2024, section 4).
+    """Classify held-out pairs by HiT's score (He et al. 2024, section 4).
+
+    Weight and threshold are chosen on validation.
 
     Args:
         task: Validation and test pairs.
@@ -62,8 +67,9 @@ def evaluate_points(task: HierarchyTask, points: NDArray[np.float32], c: float) 
         c: Minus the curvature.
 
     Returns:
-        For each kind of negatives ``f1``, ``precision`` and ``recall`` of the test pairs, the ``weight``, the ``tilt`` and
-        the ``threshold`` of the rule, and ``valid_f1``; with ``random.`` or ``hard.`` before them.
+        For each kind of negatives, with the prefix ``random.`` or ``hard.``: ``f1``, ``precision``
+        and ``recall`` of the test pairs, ``weight``, ``tilt`` and ``threshold`` of the rule, and
+        ``valid_f1``.
     """
     found: dict[str, float] = {}
     for kind in KINDS:
@@ -79,11 +85,11 @@ def evaluate_points(task: HierarchyTask, points: NDArray[np.float32], c: float) 
 def evaluate_rule(
     task: HierarchyTask, points: NDArray[np.float32], c: float, rule: subsumption.Subsumption
 ) -> dict[str, float]:
-    """Classify the test pairs by a rule that is given; arguments as for :func:`evaluate_points`.
+    """Classify the test pairs by a given rule; arguments as for :func:`evaluate_points`.
 
     Returns:
-        For each kind of negatives ``f1``, ``precision`` and ``recall``, with ``random.`` or ``hard.`` before them, and the
-        ``weight``, ``tilt`` and ``threshold`` of the rule.
+        For each kind of negatives ``f1``, ``precision`` and ``recall``, with the prefix ``random.``
+        or ``hard.``; and ``weight``, ``tilt`` and ``threshold`` of the rule.
     """
     found = _chosen(rule)
     for kind in KINDS:
@@ -95,12 +101,13 @@ def evaluate_rule(
 def evaluate_scores(
     task: HierarchyTask, score: Score, names: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """Classify held-out pairs by any score, its threshold chosen on validation.
+    """Classify held-out pairs by any score, with a threshold chosen on validation.
 
     Args:
         task: Validation and test pairs.
-        score: What gives pairs their scores; called once, with all distinct pairs.
-        names: Name of each entity, where the score depends on nothing else: pairs of the same names are scored once.
+        score: Function from pairs to scores; called once, with all distinct pairs.
+        names: Name of each entity, if the score depends on names alone: pairs with the same names
+            are scored once.
 
     Returns:
         As :func:`evaluate_points`, without ``weight`` and ``tilt``.
@@ -132,14 +139,17 @@ def evaluate_scores(
 
 
 def evaluate_regression(task: HierarchyTask, measure: Score) -> dict[str, float]:
-    """Classify held-out pairs by a logistic regression over several scores, fitted on validation for each kind of negatives.
+    """Classify held-out pairs by a logistic regression over several scores.
+
+    The regression is fitted on validation for each kind of negatives.
 
     Args:
         task: Validation and test pairs.
-        measure: Gives each pair its scores: of shape (scores, n).
+        measure: Function from pairs to scores of shape (scores, n).
 
     Returns:
-        As :func:`evaluate_points`, without ``weight`` and ``tilt``; the threshold is that of the best F1 on validation.
+        As :func:`evaluate_points`, without ``weight`` and ``tilt``; the threshold has the best F1
+        on validation.
     """
     found: dict[str, float] = {}
     for kind in KINDS:
@@ -162,26 +172,28 @@ def ancestor_recall(
     most: Sequence[int] = (10, 100),
     seed: int = 0,
 ) -> dict[str, float]:
-    """Rank all entities as ancestors of sampled ones; return which share of the true ones is near the top, by distance.
+    """Rank all entities as ancestors of sampled queries; return recall at k by distance.
 
     Args:
-        hierarchy: The whole hierarchy; an ancestor counts whether its link was seen in training or not.
+        hierarchy: The full hierarchy; ancestors by training links and by held-out links both count.
         points: Points of all entities, of shape (entities, dim).
         c: Minus the curvature.
         weight: Weight λ of the norms in the score.
-        queries: So many members that are no roots are drawn by ``seed`` (all, if there are no more).
-        most: Lengths of the top.
+        queries: Number of members other than roots that are sampled as queries (all, if there are
+            fewer).
+        most: Values of k.
         seed: Seed of the sample.
 
     Returns:
-        ``hop1.recall@10`` and so on: of all (query, ancestor) pairs with so many links between them on the shortest way
-        up (``hop4+``: four and more), the share whose ancestor is among the first 10. ``hop1.pairs``: how many there are.
-        Candidates are all members but the query. A distance without ancestors is left out.
+        ``hop1.recall@10`` and so on: of all (query, ancestor) pairs with this number of links on
+        the shortest path between them (``hop4+``: four or more), the share whose ancestor is ranked
+        among the first 10. ``hop1.pairs``: the number of these pairs. Candidates are all members
+        except the query. Distances without ancestors are left out.
     """
     members = hierarchy.members
-    asked = np.setdiff1d(members, hierarchy.roots)
-    if len(asked) > queries:
-        asked = np.sort(np.random.default_rng(seed).choice(asked, queries, replace=False))
+    sample = np.setdiff1d(members, hierarchy.roots)
+    if len(sample) > queries:
+        sample = np.sort(np.random.default_rng(seed).choice(sample, queries, replace=False))
     place = np.full(len(hierarchy.ids), -1)
     place[members] = np.arange(len(members))
     own = np.ascontiguousarray(points[members])
@@ -190,8 +202,8 @@ def ancestor_recall(
     longest = min(max(most), len(members) - 1)
     pairs = np.zeros(len(HOPS), dtype=np.int64)
     hits = np.zeros((len(HOPS), len(most)), dtype=np.int64)
-    for start in range(0, len(asked), QUERIES_PER_BLOCK):
-        block = asked[start : start + QUERIES_PER_BLOCK]
+    for start in range(0, len(sample), QUERIES_PER_BLOCK):
+        block = sample[start : start + QUERIES_PER_BLOCK]
         rows = place[block]
         vectors = own[rows]
         products = np.asarray(poincare.lift_queries(vectors, c)) @ items.T

@@ -1,4 +1,4 @@
-"""Training HiT on a hierarchy."""
+"""Training of HiT on a hierarchy."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class HiTModel(nn.Module):
     """Encodes the texts of a batch and returns the loss.
 
     Args:
-        encoder: The text encoder, in float32, without a module that scales its vectors.
-        texts: Every text.
+        encoder: The text encoder, in float32, without a normalisation module.
+        texts: All texts.
         loss: The loss.
-        max_tokens: Texts are cut to this many tokens.
+        max_tokens: Texts are truncated to this many tokens.
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class HiTModel(nn.Module):
         self.batch = 0
 
     def forward(self, batch: HierarchyBatch) -> dict[str, Tensor]:
-        """Return ``{"loss": loss}``, as transformers' Trainer expects.
+        """Return ``{"loss": loss}``, as the Trainer of transformers expects.
 
         Raises:
-            TrainingError: If the loss is no number.
+            TrainingError: If the loss is not finite.
         """
         self.batch = batch.number + 1
         vectors = self.tower([self.tokens[text] for text in batch.texts.tolist()])
@@ -82,10 +82,12 @@ class HiTModel(nn.Module):
     def points(
         self, texts: np.ndarray[Any, np.dtype[np.int64]], c: float
     ) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """Return the points of the given texts, ``float32`` of shape (texts, dim), computed as in training.
+        """Return the points of the given texts, ``float32`` of shape (texts, dim).
+
+        They are computed as in training.
 
         Raises:
-            TrainingError: If they are no numbers.
+            TrainingError: If a vector is not finite.
         """
         found = self.tower.encode([self.tokens[text] for text in texts.tolist()])
         if not np.isfinite(found).all():
@@ -106,23 +108,26 @@ def train_hit(
     texts: dict[str, Any] | None = None,
     quiet: bool = False,
 ) -> HiT:
-    """Train a text encoder on the links of a hierarchy, and write the best checkpoint to ``folder``.
+    """Train a text encoder on the links of a hierarchy and write the best checkpoint to ``folder``.
 
-    An interrupted run goes on from its last checkpoint, if it is called again with the same task, encoder and settings.
+    An interrupted run resumes from its last checkpoint if it is started again with the same task,
+    encoder and settings.
 
     Args:
-        task: What is learnt, and the held-out pairs by which the best checkpoint and the rule are chosen.
+        task: Training links, and held-out pairs that select the best checkpoint and fit the rule.
         names: Text of every entity.
-        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
-        encoder: The text encoder to start from.
-        base: Its name, under which an adapter will find it again.
-        settings: How to train.
-        texts: How ``names`` were built (the fields of ``ontodex.TextSettings``); written beside the encoder.
+        folder: Output folder: new, empty, or holding a previous HiT encoder, which is replaced.
+        encoder: The text encoder that training starts from.
+        base: Name of ``encoder``, from which an adapter is loaded later.
+        settings: Settings of the run.
+        texts: How ``names`` were built (the fields of ``ontodex.TextSettings``); stored with the
+            encoder.
         quiet: Show no progress on stderr.
 
     Raises:
-        TrainingError: If there are no links, the folder holds other files, or the loss is no number: then the best
-            checkpoint so far is written, unless the folder held an encoder before.
+        TrainingError: If there are no links, the folder holds other files, or the loss is not
+            finite. In the last case the best checkpoint so far is written, unless the folder held
+            an encoder before.
     """
     settings = settings or HiTTraining()
     rate = settings.rate or (1e-4 if settings.tune == "full" else 1e-3)
@@ -132,7 +137,8 @@ def train_hit(
     shared = homonym_rate(names)
     if shared > 0.01:
         warnings.warn(
-            f"{shared:.1%} of the entities share their text with another; they are learnt as one",
+            f"{shared:.1%} of the entities share their text with another; training treats them as "
+            "one",
             stacklevel=2,
         )
     torch.manual_seed(settings.seed)
@@ -182,7 +188,7 @@ def train_hit(
         made.rule = fit_rule(
             pairs, made.points([hierarchy.texts[text] for text in wanted.tolist()]), c
         )
-        made.learnt = _learnt(task, names)
+        made.learnt = _training_of(task, names)
         made.save(folder)
         return made
 
@@ -192,7 +198,7 @@ def train_hit(
     return run_to_best(run, best, batches, groups, write, save_every=every)
 
 
-def _learnt(task: HierarchyTask, names: Sequence[str]) -> Learnt | None:
+def _training_of(task: HierarchyTask, names: Sequence[str]) -> Learnt | None:
     if task.settings is None:
         return None
     made = task.settings

@@ -1,4 +1,4 @@
-"""HiT's loss: children nearer to their parents than to others, and farther from the origin (He et al. 2024, section 3)."""
+"""The loss of HiT: hyperbolic clustering and centripetal losses (He et al. 2024, section 3)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ __all__ = ["HierarchyLoss"]
 
 
 class HierarchyLoss(nn.Module):
-    """The hyperbolic clustering and centripetal losses of a batch, added up.
+    """Sum of the hyperbolic clustering loss, the centripetal loss and a contraction term.
 
-    With d the distance and ‖·‖ the distance to the origin, for a link of child c and parent p and its negatives n:
-    relu(d(c, p) - d(c, n) + cluster) and relu(‖p‖ - ‖c‖ + centripetal). Both only compare, so nothing keeps all points from
-    moving outwards together, until links are long and run across the ball, and what follows from two of them is lost. The
-    contraction, the mean of ‖·‖ over the batch, holds the points back; it is not in the paper.
+    With d the distance and ‖·‖ the distance to the origin, the losses of a link of child c and
+    parent p with a negative n are relu(d(c, p) - d(c, n) + cluster) and relu(‖p‖ - ‖c‖ +
+    centripetal). Both compare distances only, so that all points may drift outwards together; links
+    then become long and cross the ball, and subsumptions over several links are lost. The
+    contraction term, the mean of ‖·‖ over the batch, prevents this drift; it is not in the
+    paper.
 
     Args:
-        c: The ball's curvature is -c.
+        c: The curvature of the ball is -c.
         cluster: Margin of the clustering loss, 5 in the paper.
         centripetal: Margin of the centripetal loss, 0.1 in the paper.
-        contraction: Weight of the contraction.
-        smooth: In place of the mean of a link's hinges, take log(1 + Σ exp(d(c, p) - d(c, n) + cluster)) over its negatives,
-            which the nearest of them rule: where all texts of a batch are negatives, most are far away already.
+        contraction: Weight of the contraction term.
+        smooth: Replace the mean of a link's hinge losses by log(1 + Σ exp(d(c, p) - d(c, n) +
+            cluster)) over its negatives. The nearest negatives dominate this sum; with in-batch
+            negatives, most are far away already.
     """
 
     def __init__(

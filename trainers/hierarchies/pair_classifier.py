@@ -1,4 +1,4 @@
-"""The fine-tuned baseline: a two-way classifier that reads the names of child and parent together."""
+"""The fine-tuned baseline: a binary classifier over the joint text of child and parent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["PairClassifierTraining", "train_pair_classifier"]
 
 NEGATIVES = 10
 CHUNK = 16_384
-"""Pairs that are tokenised together and arranged by length."""
+"""Pairs that are tokenised together and sorted by length."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,15 @@ class PairClassifierTraining:
     """Settings of the classifier's training.
 
     Attributes:
-        steps: Number of batches; 0 for three passes over all pairs, as in the paper: hours without a GPU.
+        steps: Number of batches; 0 for three passes over all pairs, as in the paper, which takes
+            hours without a GPU.
         batch: Pairs in a batch.
         rate: Learning rate.
-        max_tokens: A pair is cut to this many tokens.
+        max_tokens: Pairs are truncated to this many tokens.
         seed: Seed of weights and batches.
 
     Raises:
-        SettingsError: If one makes no sense.
+        SettingsError: If a setting is out of range.
     """
 
     steps: int = 0
@@ -63,21 +64,22 @@ def train_pair_classifier(
     device: str = "auto",
     quiet: bool = False,
 ) -> Score:
-    """Fine-tune a pretrained encoder on a task's training links (the "fine-tune" rows of He et al. 2024, table 2).
+    """Fine-tune a pretrained encoder on training links ("fine-tune" in He et al. 2024, table 2).
 
-    Every link comes with ten negatives, half of them random and half hard. The paper decides by the larger of the two
-    logits; the score here is their difference, to which validation gives the threshold.
+    Each link has ten negatives, five random and five hard. The paper classifies by the greater of
+    the two logits; the score here is their difference, with a threshold chosen on validation.
 
     Args:
-        task: Where the links are, and what is known of other ancestors.
+        task: Training links, and the full hierarchy that excludes true ancestors from the
+            negatives.
         names: Name of each entity.
         encoder: Folder of the pretrained encoder.
-        settings: How to train.
-        device: Where to compute.
+        settings: Settings of the run.
+        device: Device of the computation.
         quiet: Show no progress on stderr.
 
     Raises:
-        TrainingError: If there are no links, or the classifier's scores are no numbers.
+        TrainingError: If there are no links, or a score of the classifier is not finite.
         EncoderError: If the encoder's folder holds no transformer.
     """
     settings, device = settings or PairClassifierTraining(), choose_device(device)
@@ -117,7 +119,7 @@ def train_pair_classifier(
 
 
 class _Classifier(nn.Module):
-    """A pretrained encoder with a new two-way head."""
+    """A pretrained encoder with a new binary classification head."""
 
     def __init__(self, encoder: Path, names: Sequence[str], max_tokens: int) -> None:
         super().__init__()
@@ -140,7 +142,7 @@ class _Classifier(nn.Module):
 
 
 def _batches(task: HierarchyTask, settings: PairClassifierTraining) -> list[Rows]:
-    """Return batches of (child, parent, label) rows, of no more links than the steps can read."""
+    """Return batches of (child, parent, label) rows, from no more links than the steps need."""
     links = task.train
     if not len(links):
         raise TrainingError(

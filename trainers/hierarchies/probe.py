@@ -1,4 +1,4 @@
-"""The baseline without training: how near "dog is a [MASK]." is to "dog is a animal." in a pretrained text encoder."""
+"""The baseline without training: cosine of a masked and a completed "is a" sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ PAIRS_PER_BLOCK = 65_536
 
 
 def probe(encoder: TextEncoder, names: Sequence[str]) -> Score:
-    """Return the cosine of "⟨child⟩ is a ⟨mask⟩." and "⟨child⟩ is a ⟨parent⟩." as a score (He et al. 2024, section 4.2).
+    """Return the cosine of "[child] is a [mask]." and "[child] is a [parent]." as a score.
+
+    Source: He et al. 2024, section 4.2.
 
     Args:
         encoder: A pretrained text encoder with a mask token.
@@ -44,7 +46,7 @@ def probe(encoder: TextEncoder, names: Sequence[str]) -> Score:
 
 
 def mask_token(encoder: TextEncoder) -> str:
-    """Return the token that stands for a missing word in an encoder's tokenizer.
+    """Return the mask token of an encoder's tokenizer.
 
     Raises:
         EncoderError: If there is none.
@@ -54,6 +56,7 @@ def mask_token(encoder: TextEncoder) -> str:
     tokenizer = AutoTokenizer.from_pretrained(str(encoder.folder), local_files_only=True)
     if tokenizer.mask_token is None:
         raise EncoderError(
-            f"{encoder.folder}: expected a tokenizer with a mask token, found one without; leave out the probe"
+            f"{encoder.folder}: expected a tokenizer with a mask token, found one without; leave "
+            "out the probe"
         )
     return str(tokenizer.mask_token)

@@ -1,4 +1,4 @@
-"""Choosing a rule, and a checkpoint, by held-out pairs."""
+"""Fits the subsumption rule, and scores checkpoints, on held-out pairs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ Floats = NDArray[np.float64]
 
 
 def fit_rule(pairs: Pairs, points: NDArray[np.float32], c: float) -> Subsumption:
-    """Fit the rule that an encoder brings, to true pairs among random ones.
+    """Fit the rule that is stored with an encoder, to true pairs and random negatives.
 
-    That is what a question meets, which asks among all entities. Siblings would ask for so large a weight that the most
-    general entities come first on every other hierarchy.
+    Queries rank all entities, so that random negatives match their use. Hard negatives (siblings)
+    would require so great a weight of the norms that the most general entities of other hierarchies
+    always come first.
 
     Args:
         pairs: True pairs with negatives.
-        points: Points that the pairs number, of shape (n, dim).
+        points: Points that the pairs index, of shape (n, dim).
         c: The curvature is -c.
     """
     parts, labels = measured(pairs, "random", points, c)
@@ -29,7 +30,10 @@ def fit_rule(pairs: Pairs, points: NDArray[np.float32], c: float) -> Subsumption
 
 
 def valid_f1(pairs: Pairs, points: NDArray[np.float32], c: float) -> float:
-    """Return the mean F1 over random and hard negatives, each at its own best rule; arguments as for :func:`fit_rule`."""
+    """Return the mean F1 over random and hard negatives, each with its own best rule.
+
+    Arguments as for :func:`fit_rule`.
+    """
     found = []
     for kind in KINDS:
         parts, labels = measured(pairs, kind, points, c)
@@ -41,6 +45,9 @@ def valid_f1(pairs: Pairs, points: NDArray[np.float32], c: float) -> float:
 def measured(
     pairs: Pairs, kind: str, points: NDArray[np.float32], c: float
 ) -> tuple[tuple[Floats, Floats, Floats], NDArray[np.bool_]]:
-    """Return the differences of the pairs with negatives of one kind, and their labels; see :func:`fit_rule`."""
+    """Return the differences of pairs with one kind of negatives, and their labels.
+
+    Arguments as for :func:`fit_rule`.
+    """
     children, parents, labels = pairs.pairs(kind)
     return differences(points, children, parents, c), labels

@@ -1,4 +1,4 @@
-"""The baseline without texts: one free point of the Poincaré ball for each entity."""
+"""The baseline without texts: Poincaré embeddings of the entities."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ PAIRS_PER_BLOCK = 65_536
 
 @dataclass(frozen=True)
 class StaticPoincareTraining:
-    """Settings of the training; the paper's but for the batch (200) and the optimiser (Riemannian Adam).
+    """Settings of the training; as in the paper except batch (200) and optimiser (Riemannian Adam).
 
     Attributes:
         epochs: Passes over the links.
-        burn_in: Epochs over which the rate rises from 0; it falls to 0 over the others.
-        dim: Dimensions.
-        negatives: Random entities that each parent is set against.
+        burn_in: Epochs of linear warm-up; the rate decays linearly to 0 over the other epochs.
+        dim: Dimension of the embeddings.
+        negatives: Random negatives of each link.
         batch: Links in a batch.
-        rate: Largest learning rate: about how far a point moves in a step.
+        rate: Peak learning rate, approximately the distance that a point moves in a step.
         seed: Seed of points and batches.
 
     Raises:
-        SettingsError: If one makes no sense.
+        SettingsError: If a setting is out of range.
     """
 
     epochs: int = 200
@@ -60,17 +60,17 @@ def train_static_poincare(
     device: str = "auto",
     quiet: bool = False,
 ) -> Score:
-    """Embed the entities of a task's training links (Nickel & Kiela 2017, equation 6) by adaptive Riemannian descent.
+    """Embed the entities of the training links of a task (Nickel & Kiela 2017, equation 6).
 
-    Each point has one running mean of its squared gradient, as in Bécigneul & Ganea 2019, without momentum; only the
-    points of a batch move.
+    The optimiser is adaptive Riemannian descent with one running mean of the squared gradient for
+    each point, as in Bécigneul & Ganea 2019, without momentum; only the points of a batch move.
 
     Returns:
-        The score -(1 + 1000 (‖parent‖ - ‖child‖)) d(child, parent) with Euclidean norms; entities that are in no
-        training link have no meaning to it.
+        The score -(1 + 1000 (‖parent‖ - ‖child‖)) d(child, parent) with Euclidean norms. It
+        is undefined for entities that are in no training link.
 
     Raises:
-        TrainingError: If there are fewer than two entities in links, or the loss is no number.
+        TrainingError: If the links have fewer than two entities, or the loss is not finite.
     """
     settings, device = settings or StaticPoincareTraining(), choose_device(device)
     members = np.unique(task.train)
@@ -122,9 +122,10 @@ def train_static_poincare(
 
 
 def exponential_map(points: Tensor, vectors: Tensor) -> Tensor:
-    """Go along geodesics of the unit ball from points in the direction of tangent vectors, both of shape (n, dim).
+    """Return the exponential map of the unit ball, of shape (n, dim).
 
-    Ganea, Bécigneul & Hofmann 2018, equation 12, with c = 1.
+    It follows geodesics from ``points`` along the tangent ``vectors``, both of shape (n, dim)
+    (Ganea, Bécigneul & Hofmann 2018, equation 12, with c = 1).
     """
     square = points.square().sum(-1, keepdim=True)
     length = vectors.norm(dim=-1, keepdim=True).clamp_min(1e-15)
@@ -137,13 +138,16 @@ def exponential_map(points: Tensor, vectors: Tensor) -> Tensor:
 
 
 def _negatives(links: Tensor, count: int, negatives: int, generator: torch.Generator) -> Tensor:
-    """Draw entities that are not the child itself, uniformly."""
+    """Draw entities other than the child, uniformly."""
     offsets = torch.randint(1, count, (len(links), negatives), generator=generator)
     return (links[:, :1] + offsets) % count
 
 
 def _gradient(points: Tensor, inverse: Tensor, masked: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the loss of a batch, -log of the softmax share of the parent's -distance, and its Euclidean gradient."""
+    """Return the loss of a batch and its Euclidean gradient.
+
+    The loss is the cross-entropy of the parent in a softmax over negative distances.
+    """
     leaf = points.detach().requires_grad_()
     gathered = leaf[inverse]
     distances = poincare.distance(gathered[:, :1], gathered[:, 1:], 1.0)

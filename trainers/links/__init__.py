@@ -1,1 +1,1 @@
-"""Link prediction: Hyper-CL and the other architectures, ComplEx, and cross-encoders that rank again."""
+"""Link prediction: Hyper-CL and other architectures, ComplEx, and cross-encoders for re-ranking."""

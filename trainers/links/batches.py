@@ -1,4 +1,4 @@
-"""Batches of triples for link prediction: every entity of a batch is encoded once and is a candidate of every query."""
+"""Batches of triples for link prediction; all entities of a batch are candidates of all queries."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class LinkBatch:
-    """Queries (head, relation), and the candidates that each is to tell its tail from.
+    """Queries (head, relation) and their candidate tails.
 
     Attributes:
-        entities: Rows of the candidates, unique: those of the batch's triples first, then further negatives.
-        fresh: Number of entities that come from the batch's triples.
+        entities: Distinct rows of the candidates: entities of the batch's triples, then further
+            negatives.
+        fresh: Number of entities from the batch's triples.
         heads: Position of each query's head in ``entities``, of shape (queries,).
-        relations: Relation of each query; those from R on are inverses.
-        tails: Position of each query's tail in ``entities``.
-        masked: (query, position) of every candidate that is true as well, of shape (n, 2).
+        relations: Relation of each query, of shape (queries,); numbers from R on are inverses.
+        tails: Position of each query's tail in ``entities``, of shape (queries,).
+        masked: (query, position) of every other candidate that is a true tail, of shape (n, 2).
     """
 
     entities: Ints
@@ -40,20 +41,22 @@ class LinkBatch:
 
 
 class LinkBatches:
-    """The batches of a training run, by number: the same for the same seed, so that a run can resume anywhere.
+    """Batches of a training run, indexed by step; equal seeds give equal batches, for resuming.
 
     Args:
-        graph: Its known triples are learnt.
+        graph: Its known triples are the training triples.
         steps: Number of batches.
-        queries: Most queries in a batch, inverses counted.
-        entities: Where the encoder is trained: entities of a batch. They are drawn in neighbourhoods of the graph, so that
-            most of what a batch encodes is in several of its triples, and the candidates are near each other. 0 draws
-            triples at random, for vectors that cost nothing.
-        negatives: Further candidates: drawn from all entities, or taken from the last batches where ``entities`` is set.
+        queries: Largest number of queries in a batch, inverses included.
+        entities: Entities in a batch if the text encoder is trained. They are drawn from
+            neighbourhoods of the graph: most encoded entities are then in several triples of the
+            batch, and the candidates are similar. 0 draws random triples, for precomputed vectors.
+        negatives: Further candidates: random entities, or with ``entities`` the entities of the
+            last batches.
         seed: Seed of all draws.
 
     Raises:
         TrainingError: If the graph has no triples.
+        SettingsError: If a number is out of range.
     """
 
     NEIGHBOURHOOD = 32
@@ -70,7 +73,7 @@ class LinkBatches:
         seed: int = 0,
     ) -> None:
         if not graph.n_triples:
-            raise TrainingError(f"{graph.source}: expected triples to learn from, found none")
+            raise TrainingError(f"{graph.source}: expected triples to train on, found none")
         if min(steps, queries) < 1 or min(entities, negatives) < 0:
             raise SettingsError(
                 f"expected at least one step and one query, found steps={steps}, queries={queries}"
@@ -87,7 +90,7 @@ class LinkBatches:
         self._known = KnownLinks(graph.triples, graph.n_entities, graph.n_relations)
         self._triples = self._known.triples
         self._starts = np.searchsorted(self._triples[:, 0], np.arange(self.n_entities + 1))
-        # One epoch's order serves many batches; an instance holds its own small caches.
+        # All batches of an epoch use the same order; each instance has its own small caches.
         self._order = lru_cache(maxsize=1)(self._draw_order)
         self._neighbours = lru_cache(maxsize=2)(self._draw_neighbours)
 
@@ -106,10 +109,12 @@ class LinkBatches:
                 members = np.unique(triples[:, [0, 2]])
             if len(triples) > self.queries:
                 triples = triples[np.sort(rng.choice(len(triples), self.queries, replace=False))]
-            earlier = [
+            previous = [
                 self._neighbourhoods(past) for past in range(max(0, step - self.recall), step)
             ]
-            further = np.unique(np.concatenate(earlier)) if earlier else np.zeros(0, dtype=np.int64)
+            further = (
+                np.unique(np.concatenate(previous)) if previous else np.zeros(0, dtype=np.int64)
+            )
         else:
             triples = self._random_triples(step)
             members = np.unique(triples[:, [0, 2]])
@@ -118,7 +123,7 @@ class LinkBatches:
 
     @property
     def recall(self) -> int:
-        """Number of earlier batches whose vectors serve as negatives."""
+        """Number of previous batches whose vectors are negatives."""
         return self.negatives // self.size if self.size else 0
 
     def _batch(self, members: Ints, further: Ints, triples: Ints) -> LinkBatch:
@@ -143,7 +148,10 @@ class LinkBatches:
         return self._triples[self._order(epoch)[turn * self.queries : (turn + 1) * self.queries]]
 
     def _draw_order(self, epoch: int) -> Ints:
-        """Order all triples at random, in runs of one relation: a batch then makes few projections."""
+        """Return all triples in random order, in runs of one relation.
+
+        A batch then has few relations, and few projections to compute.
+        """
         rng = np.random.default_rng((self.seed, 2, epoch))
         shuffled = rng.permutation(len(self._triples))
         grouped = shuffled[np.argsort(self._triples[shuffled, 1], kind="stable")]
@@ -158,16 +166,19 @@ class LinkBatches:
         return np.sort(self._neighbours(epoch)[turn * self.size : (turn + 1) * self.size])
 
     def _among(self, members: Ints) -> Ints:
-        """Return all triples, both directions, between the given entities."""
+        """Return all triples between the given entities, in both directions."""
         inside = np.zeros(self.n_entities, dtype=bool)
         inside[members] = True
         _, places = runs(self._starts[members], self._starts[members + 1] - self._starts[members])
         outgoing = self._triples[places]
-        kept: Ints = outgoing[inside[outgoing[:, 2]]]
-        return kept
+        inner: Ints = outgoing[inside[outgoing[:, 2]]]
+        return inner
 
     def _draw_neighbours(self, epoch: int) -> Ints:
-        """Order all entities so that graph neighbours stand together, from random starts; groups in random order."""
+        """Return all entities grouped by neighbourhoods, which grow from random entities.
+
+        The groups are in random order.
+        """
         rng = np.random.default_rng((self.seed, 3, epoch))
         free = np.ones(self.n_entities, dtype=bool)
         groups: list[list[int]] = []

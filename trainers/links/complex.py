@@ -1,4 +1,4 @@
-"""Training ComplEx, the structural half of link prediction, in minutes without a GPU."""
+"""Training of ComplEx, the knowledge graph embedding of link prediction."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ from ontodex.trainers.links.settings import ComplExTraining
 __all__ = ["train_complex"]
 
 START = 1e-3
-"""Standard deviation of the first vectors."""
+"""Standard deviation of the initial vectors."""
 
 STRENGTH = 0.12
-"""Weight of the regularisation where there is one link to an entity; it falls with the square root of their number."""
+"""Weight of the regularisation for one link per entity.
+
+It decreases with the square root of the number of links per entity.
+"""
 
 
 def train_complex(
@@ -34,21 +37,22 @@ def train_complex(
     device: str = "auto",
     quiet: bool = False,
 ) -> ComplEx:
-    """Train ComplEx on the known triples of a graph; those held out are not looked at.
+    """Train ComplEx on the known triples of a graph; held-out triples are not used.
 
-    The objective is that of Lacroix et al. ("Canonical Tensor Decomposition for Knowledge Base Completion", ICML 2018,
-    equation 7): for every triple and its inverse, which has a relation of its own, cross-entropy of the tail among the
-    candidates, and N3 regularisation of the three vectors. Triples that ask the same question are scored together, which
-    is the same loss at a fraction of the cost: FB15k-237 has 544,230 of them and 149,689 questions.
+    The objective is that of Lacroix et al. ("Canonical Tensor Decomposition for Knowledge Base
+    Completion", ICML 2018, equation 7): for every triple and its inverse, which has its own
+    relation, the cross-entropy of the tail among the candidates, and N3 regularisation of the three
+    vectors. Triples with the same query (entity, relation) share one softmax, which gives the same
+    loss at a fraction of the cost: FB15k-237 has 544,230 triples and 149,689 queries.
 
     Args:
         graph: The graph.
-        settings: How to train.
-        device: Where to compute.
+        settings: Settings of the run.
+        device: Device of the computation.
         quiet: Show no progress on stderr.
 
     Raises:
-        TrainingError: If the graph has no triples, or the loss is no number.
+        TrainingError: If the graph has no triples, or the loss is not finite.
     """
     settings = settings or ComplExTraining()
     where = choose_device(device)
@@ -73,7 +77,7 @@ def train_complex(
     )
     narrow = torch.bfloat16 if has_bfloat16(where) else torch.float32
     with tqdm(
-        total=len(batches), desc="structure", unit="step", file=sys.stderr, disable=quiet
+        total=len(batches), desc="ComplEx", unit="step", file=sys.stderr, disable=quiet
     ) as bar:
         for step in range(len(batches)):
             batch = batches[step]
@@ -91,27 +95,27 @@ def train_complex(
             bar.update()
             bar.set_postfix(loss=f"{value:.3f}", refresh=False)
     return ComplEx(
-        _silenced(entities.weights, batches.linked_entities),
-        _silenced(relations.weights, batches.used_relations),
+        _zero_unused(entities.weights, batches.linked_entities),
+        _zero_unused(relations.weights, batches.used_relations),
     )
 
 
 class _Table:
-    """Vectors under Adagrad, of which each step reads and changes only some rows."""
+    """Embeddings under Adagrad; each step reads and updates only some of the rows."""
 
     def __init__(self, weights: Tensor) -> None:
         self.weights = weights
         self._squares = torch.zeros_like(weights)
 
     def rows(self, wanted: NDArray[np.int64]) -> Tensor:
-        """Return some vectors, whose gradients :meth:`update` applies."""
+        """Return the given rows; :meth:`update` applies their gradients."""
         self._wanted = torch.from_numpy(wanted).to(self.weights.device)
         self._taken = self.weights[self._wanted].requires_grad_()
         return self._taken
 
     @torch.no_grad()
     def update(self, rate: float) -> None:
-        """Take a step; rows whose gradient is zero stay as they are, as under dense Adagrad."""
+        """Take a step; rows with zero gradient are unchanged, as under dense Adagrad."""
         gradient = self._taken.grad
         assert gradient is not None
         squares = self._squares[self._wanted].addcmul_(gradient, gradient)
@@ -128,7 +132,7 @@ def _loss(
     regularisation: float,
     narrow: torch.dtype,
 ) -> Tensor:
-    """Return cross-entropy and regularisation, means over the triples of the batch."""
+    """Return cross-entropy plus regularisation, averaged over the triples of the batch."""
     device = entities.device
     heads, kinds, owners, tails = (
         torch.from_numpy(part).to(device)
@@ -139,7 +143,8 @@ def _loss(
     turn, lift = relation.chunk(2, dim=1)
     queries = torch.cat([real * turn - imaginary * lift, real * lift + imaginary * turn], dim=1)
     candidates = entities[torch.from_numpy(batch.candidates).to(device)]
-    loss: Tensor = _GroupedCrossEntropy.apply(queries, candidates, owners, tails, narrow)  # type: ignore[no-untyped-call]
+    apply: Any = _GroupedCrossEntropy.apply
+    loss: Tensor = apply(queries, candidates, owners, tails, narrow)
     if regularisation:
         counts = torch.bincount(owners, minlength=len(heads))
         shared = ((_cubes(head) + _cubes(relation)) * counts).sum() + _cubes(candidates)[
@@ -156,9 +161,10 @@ def _cubes(vectors: Tensor) -> Tensor:
 
 
 class _GroupedCrossEntropy(torch.autograd.Function):
-    """Cross-entropy of many triples, those of one query over one softmax.
+    """Cross-entropy of many triples, with one softmax for all triples of a query.
 
-    The gradient is made with the scores, which are then let go: no second pass, and the large matrices stay in ``narrow``.
+    The gradients are computed in the forward pass, after which the scores are freed. No second pass
+    is needed, and the large matrices stay in the type ``narrow``.
     """
 
     @staticmethod
@@ -168,9 +174,9 @@ class _GroupedCrossEntropy(torch.autograd.Function):
         """Return the mean over triples.
 
         Args:
-            ctx: Keeps the gradients.
-            queries: Of shape (queries, width).
-            candidates: Of shape (candidates, width).
+            ctx: Stores the gradients.
+            queries: Query vectors, of shape (queries, width).
+            candidates: Candidate vectors, of shape (candidates, width).
             owners: Query of each triple.
             tails: Candidate that is the tail of each triple.
             narrow: Type of the products.
@@ -194,8 +200,11 @@ class _GroupedCrossEntropy(torch.autograd.Function):
         return queries.float() * gradient, candidates.float() * gradient, None, None, None
 
 
-def _silenced(weights: Tensor, heard: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Return vectors, zero where no triple has told anything: they were only pushed away as negatives."""
+def _zero_unused(weights: Tensor, used: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return the weights, with zeros for rows that are in no triple.
+
+    Such rows were only moved as negatives.
+    """
     made: NDArray[np.float32] = weights.cpu().numpy()
-    made[~heard] = 0.0
+    made[~used] = 0.0
     return made

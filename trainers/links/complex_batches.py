@@ -1,4 +1,4 @@
-"""Batches for ComplEx: questions (entity, relation) with all their answers, each question once a pass."""
+"""Batches for ComplEx: queries (entity, relation) with all their answers, each once a pass."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ __all__ = ["ComplExBatch", "ComplExBatches"]
 
 Ints = NDArray[np.int64]
 LEAST, MOST = 300, 6000
-"""Batches of a run whose length is not given."""
+"""Smallest and largest number of batches of a run without a given number of steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComplExBatch:
-    """Questions, their answers, and the candidates that these are told from.
+    """Queries, their answers, and the candidates.
 
     Attributes:
-        entities: Rows of all entities of the batch, unique and ascending.
-        relations: Numbers of all its relations, likewise; those from R on are inverses.
-        heads: Position of each question's entity in ``entities``.
-        kinds: Position of each question's relation in ``relations``.
+        entities: Rows of all entities of the batch, distinct and ascending.
+        relations: Numbers of all relations of the batch, distinct and ascending; numbers from R on
+            are inverses.
+        heads: Position of each query's entity in ``entities``.
+        kinds: Position of each query's relation in ``relations``.
         candidates: Positions of the candidates in ``entities``.
-        owners: Question of each triple.
+        owners: Query of each triple.
         tails: Position of each triple's tail in ``candidates``.
     """
 
@@ -44,19 +45,20 @@ class ComplExBatch:
 
 
 class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
-    """The batches of a training run.
+    """Batches of a training run.
 
     Args:
-        graph: Its known triples are learnt, in both directions.
-        steps: Number of batches; 0 for ``passes`` passes, within bounds.
-        passes: Passes over all questions.
-        queries: Questions in a batch.
-        candidates: Random candidates besides the batch's own tails; 0 for all entities.
+        graph: Its known triples are the training triples, in both directions.
+        steps: Number of batches; 0 for ``passes`` passes, but at least 300 and at most 6,000
+            batches.
+        passes: Passes over all queries.
+        queries: Queries in a batch.
+        candidates: Random candidates in addition to the batch's own tails; 0 for all entities.
         seed: Seed of all draws.
 
     Attributes:
-        linked_entities: Which entities are in a triple, of shape (entities,).
-        used_relations: Which relations, inverses counted, are in a triple, of shape (2R,).
+        linked_entities: Whether each entity is in a triple, of shape (entities,).
+        used_relations: Whether each relation, inverses included, is in a triple, of shape (2R,).
 
     Raises:
         TrainingError: If the graph has no triples.
@@ -73,12 +75,10 @@ class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
         seed: int,
     ) -> None:
         if not graph.n_triples:
-            raise TrainingError(f"{graph.source}: expected triples to learn from, found none")
+            raise TrainingError(f"{graph.source}: expected triples to train on, found none")
         triples = KnownLinks(graph.triples, graph.n_entities, graph.n_relations).triples
-        questions = triples[:, 0] * (2 * graph.n_relations) + triples[:, 1]
-        unique, self._starts, self._counts = np.unique(
-            questions, return_index=True, return_counts=True
-        )
+        keys = triples[:, 0] * (2 * graph.n_relations) + triples[:, 1]
+        unique, self._starts, self._counts = np.unique(keys, return_index=True, return_counts=True)
         self._heads, self._relations = np.divmod(unique, 2 * graph.n_relations)
         self._tails = triples[:, 2]
         self._entities, self._candidates, self._seed = graph.n_entities, candidates, seed

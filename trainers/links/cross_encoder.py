@@ -1,4 +1,4 @@
-"""Training a cross-encoder of triples, the re-ranker of link prediction."""
+"""Training of a cross-encoder of triples, the re-ranker of link prediction."""
 
 from __future__ import annotations
 
@@ -47,49 +47,52 @@ def train_cross_encoder(
     texts: TextSettings | None = None,
     quiet: bool = False,
 ) -> CrossEncoder:
-    """Train a cross-encoder to tell the known tails of a graph, and heads by inverse relations, from wrong ones.
+    """Train a cross-encoder to distinguish the known tails of a graph from wrong tails.
 
-    The loss is the cross entropy of the true tail among all tails of its question. An interrupted run goes on from its last
-    checkpoint, if it is called again with the same graph, encoder and settings.
+    Heads are the tails of inverse relations. The loss is the cross-entropy of the true tail among
+    all tails of its query. An interrupted run resumes from its last checkpoint if it is started
+    again with the same graph, encoder and settings.
 
     Args:
-        graph: Its known triples are learnt; those held out are not looked at.
-        folder: Where the model is written: a new or empty folder, or one that holds an earlier one, which it replaces.
-        encoder: Its transformer is where training starts, and its vectors tell which entities are alike.
-        settings: How to train.
-        texts: How an entity's text is built.
+        graph: Its known triples are the training triples; held-out triples are not used.
+        folder: Output folder: new, empty, or holding a previous cross-encoder, which is replaced.
+        encoder: Text encoder whose transformer training starts from, and whose vectors give the
+            similarity of entities.
+        settings: Settings of the run.
+        texts: How entity texts are built.
         quiet: Show no progress on stderr.
 
     Raises:
-        TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
+        TrainingError: If the graph has no triples, the folder holds other files, or the loss is not
+            finite.
         EncoderError: If the encoder's folder holds no transformer.
     """
     settings, texts = settings or CrossEncoderTraining(), texts or TextSettings()
     if not graph.n_triples:
-        raise TrainingError(f"{graph.source}: expected triples to learn from, found none")
+        raise TrainingError(f"{graph.source}: expected triples to train on, found none")
     expect_own(folder, CrossEncoder.is_at(folder), encoder.folder)
     steps = settings.steps or min(2000, max(100, -(-2 * graph.n_triples // settings.queries)))
     transformers.set_seed(settings.seed)
     model, tokenizer = load_classifier(encoder.folder)
     names = entity_texts(graph, texts)
-    reads = CrossEncoderSettings(settings.max_tokens, asdict(texts))
-    questions = _Questions(graph, encoder.encode(names), steps, settings)
-    trained = _Model(model, tokenizer, names, relation_texts(graph), reads.max_tokens)
+    stored = CrossEncoderSettings(settings.max_tokens, asdict(texts))
+    batches = _Batches(graph, encoder.encode(names), steps, settings)
+    trained = _Model(model, tokenizer, names, relation_texts(graph), stored.max_tokens)
     about = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
     run = Run(folder, encoder.device, settings.seed, quiet).resumed(
         {**about, "encoder": encoder.fingerprint}
     )
     groups = [{"params": list(trained.parameters()), "lr": settings.rate}]
-    run_training(run, trained, questions, groups, save_every=settings.save_every)
+    run_training(run, trained, batches, groups, save_every=settings.save_every)
     clear_model(folder)
-    made = CrossEncoder(model, tokenizer, reads)
+    made = CrossEncoder(model, tokenizer, stored)
     made.save(folder)
     clear_checkpoints(run.checkpoints)
     return made
 
 
 class _Model(nn.Module):
-    """Scores the tails of a batch of questions and returns the loss."""
+    """Scores the tails of a batch of queries and returns the loss."""
 
     def __init__(
         self,
@@ -102,13 +105,14 @@ class _Model(nn.Module):
         super().__init__()
         self.model = model
         for module in model.modules():
-            if isinstance(module, nn.Dropout):  # a few passes over the triples learn faster without
+            # Few passes over the triples train faster without dropout.
+            if isinstance(module, nn.Dropout):
                 module.p = 0.0
         self._tokenizer, self._max_tokens = tokenizer, max_tokens
         self._entities, self._relations = entities, relations
 
     def forward(self, batch: NDArray[np.int64]) -> dict[str, Tensor]:
-        """Take rows (head, relation, true tail, wrong tail, …), and return ``{"loss": loss}``."""
+        """Return ``{"loss": loss}`` for rows (head, relation, true tail, wrong tail, …)."""
         triples: list[Triple] = [
             (self._entities[head], self._relations[relation], self._entities[tail])
             for head, relation, *tails in batch.tolist()
@@ -120,10 +124,10 @@ class _Model(nn.Module):
         return expect_finite(nn.functional.cross_entropy(logits, true))
 
 
-class _Questions(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
+class _Batches(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
     """Batches of rows (head, relation, true tail, wrong tail, …)."""
 
-    ALIKE = 16
+    NEAREST = 16
 
     def __init__(
         self,
@@ -140,40 +144,42 @@ class _Questions(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
         self._starts = np.searchsorted(self._triples[:, 1], np.arange(2 * graph.n_relations + 1))
 
     def _batch(self, step: int, turn: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
-        asked = self._triples[
+        queries = self._triples[
             order[turn * self.settings.queries : (turn + 1) * self.settings.queries]
         ]
         rng = np.random.default_rng((self.settings.seed, 2, step))
-        wrong = np.concatenate([self._same_relation(asked, rng), self._alike(asked, rng)], axis=1)
-        heads, relations = asked[:, :1], asked[:, 1:2]
+        wrong = np.concatenate(
+            [self._same_relation(queries, rng), self._similar(queries, rng)], axis=1
+        )
+        heads, relations = queries[:, :1], queries[:, 1:2]
         bad = self._true.known(heads, relations, wrong) | (wrong == heads)
         anything = rng.integers(0, self._true.n_entities, wrong.shape)
         anything = np.where(self._true.known(heads, relations, anything), wrong, anything)
-        return np.concatenate([asked, np.where(bad, anything, wrong)], axis=1)
+        return np.concatenate([queries, np.where(bad, anything, wrong)], axis=1)
 
     def _draw_order(self, epoch: int) -> NDArray[np.int64]:
         return np.random.default_rng((self.settings.seed, 1, epoch)).permutation(len(self._triples))
 
     def _same_relation(
-        self, asked: NDArray[np.int64], rng: np.random.Generator
+        self, queries: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Draw tails that the relation has elsewhere: they are of the right kind."""
+        """Draw tails of the same relation in other triples: they have the right type."""
         count = -(-self.settings.negatives // 2)
-        first, last = self._starts[asked[:, 1]], self._starts[asked[:, 1] + 1]
+        first, last = self._starts[queries[:, 1]], self._starts[queries[:, 1] + 1]
         drawn: NDArray[np.int64] = self._triples[
-            rng.integers(first[:, None], last[:, None], (len(asked), count)), 2
+            rng.integers(first[:, None], last[:, None], (len(queries), count)), 2
         ]
         return drawn
 
-    def _alike(self, asked: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw entities whose texts are like that of the true tail, or of the head."""
+    def _similar(self, queries: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw entities whose texts are similar to that of the true tail or of the head."""
         count = self.settings.negatives // 2
-        near = np.where(rng.random(len(asked)) < 0.5, asked[:, 0], asked[:, 2])
+        near = np.where(rng.random(len(queries)) < 0.5, queries[:, 0], queries[:, 2])
         scores = self._vectors[near] @ self._vectors.T
-        found = np.argpartition(-scores, min(self.ALIKE, scores.shape[1] - 1), axis=1)[
-            :, : self.ALIKE
+        found = np.argpartition(-scores, min(self.NEAREST, scores.shape[1] - 1), axis=1)[
+            :, : self.NEAREST
         ]
         drawn: NDArray[np.int64] = np.take_along_axis(
-            found, rng.integers(0, found.shape[1], (len(asked), count)), axis=1
+            found, rng.integers(0, found.shape[1], (len(queries), count)), axis=1
         )
         return drawn

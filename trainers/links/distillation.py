@@ -1,4 +1,7 @@
-"""Teaching a network to answer for any relation what its text encoder says of the text "head relation"."""
+"""Distillation of a text encoder into a relation network.
+
+The network approximates the encoder's vector of the text "head relation" for any relation.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,11 @@ from ontodex.trainers.run import Run, expect_finite, run_training
 __all__ = ["DistillationTraining", "distil_hyper_cl"]
 
 RELATION, TAIL = 1.0, 0.3
-"""How much of the relation's vector a query for tails has, and how much of the tail's one for heads, beside the vector of
-both read together: tails are of the kind that a relation names, heads are near the tail."""
+"""Weights of the relation's vector in tail queries, and of the tail's vector in head queries.
+
+They are added to the vector of the joint text: tails have the type that a relation names, and heads
+are similar to the tail.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,14 +39,15 @@ class DistillationTraining:
     """Settings of a distillation.
 
     Attributes:
-        pairs: Texts "head relation" and "relation tail" that the text encoder reads: most of the time goes into them.
+        pairs: Number of texts "head relation" and "relation tail" that the text encoder encodes,
+            which takes most of the time.
         steps: Number of batches.
         queries: Pairs in a batch.
         rate: Learning rate.
         seed: Seed of pairs, weights and batches.
 
     Raises:
-        SettingsError: If one makes no sense.
+        SettingsError: If a setting is out of range.
     """
 
     pairs: int = 260_000
@@ -56,7 +63,7 @@ class DistillationTraining:
 
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    """Heads by row, the relation of each, and the query that the network is to make of both."""
+    """Rows of the heads, the relation of each, and the target query vector of each pair."""
 
     heads: NDArray[np.int64]
     relations: NDArray[np.int64]
@@ -64,7 +71,7 @@ class _Batch:
 
 
 class _Batches:
-    """The pairs in runs of one relation, other runs for each batch: it then makes few projections."""
+    """Batches of random runs of pairs with the same relation, which need few projections."""
 
     def __init__(
         self,
@@ -97,7 +104,7 @@ class _Batches:
 
 
 class _Model(nn.Module):
-    """One minus the cosine of the network's query and the wanted one."""
+    """Loss: one minus the cosine of the network's query and the target query."""
 
     def __init__(
         self,
@@ -115,7 +122,7 @@ class _Model(nn.Module):
         )
 
     def forward(self, batch: _Batch) -> dict[str, Tensor]:
-        """Return ``{"loss": loss}``, as transformers' Trainer expects."""
+        """Return ``{"loss": loss}``, as the Trainer of transformers expects."""
         heads = torch.from_numpy(self._entities[batch.heads].astype(np.float32)).to(self._device)
         relations, which = torch.unique(torch.from_numpy(batch.relations), return_inverse=True)
         queries = self.network.queries(
@@ -137,23 +144,26 @@ def distil_hyper_cl(
     settings: DistillationTraining | None = None,
     quiet: bool = False,
 ) -> HyperCL:
-    """Train a network from names alone, and write it to ``folder``: it then answers for relations never seen.
+    """Train a relation network from names alone, for relations not seen in training; write it.
 
-    The text encoder reads a head's label and a relation together, "head relation", and for the inverse "relation tail". The
-    network learns to make that vector of the two that are encoded apart, less the mean of all such vectors, which says
-    nothing, and with some of the relation or of the tail. No link is looked at.
+    The text encoder encodes the label of a head and a relation as one text, "head relation", and
+    for inverses "relation tail". The network is trained to predict this vector from the separate
+    vectors of both. The mean of all joint vectors, which carries no information, is subtracted from
+    the target, and a share of the relation's or the tail's vector is added. Links are not used.
 
     Args:
         texts: Text of every entity, as an index encodes it.
         labels: Label of every entity.
-        relations: What relations may read like: the more, and the more different, the better.
-        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
+        relations: Examples of relation texts; more and more diverse examples give better results.
+        folder: Output folder: new, empty, or holding a previous Hyper-CL encoder, which is
+            replaced.
         encoder: The text encoder.
-        settings: How to train.
+        settings: Settings of the run.
         quiet: Show no progress on stderr.
 
     Raises:
-        TrainingError: If there are no entities or no relations, the folder holds other files, or the loss is no number.
+        TrainingError: If there are no entities or no relations, the folder holds other files, or
+            the loss is not finite.
     """
     settings = settings or DistillationTraining()
     expect_own(folder, HyperCL.is_at(folder), encoder.folder)
@@ -165,14 +175,14 @@ def distil_hyper_cl(
     rng = np.random.default_rng((settings.seed, 1))
     drawn = rng.integers(0, len(texts), settings.pairs)
     numbers = rng.integers(0, 2 * len(relations), settings.pairs)
-    backward, asked = np.divmod(numbers, len(relations))
-    together = [
+    backward, chosen_relations = np.divmod(numbers, len(relations))
+    joint = [
         question_text(labels[row], relations[relation], backward=bool(inverse))
         for row, relation, inverse in zip(
-            drawn.tolist(), asked.tolist(), backward.tolist(), strict=True
+            drawn.tolist(), chosen_relations.tolist(), backward.tolist(), strict=True
         )
     ]
-    wanted = encoder.encode(together)
+    wanted = encoder.encode(joint)
     used, heads = np.unique(drawn, return_inverse=True)
     entities = encoder.encode([texts[row] for row in used.tolist()]).astype(np.float16)
     words = encoder.encode([*relations, *map(inverse_text, relations)])

@@ -1,4 +1,4 @@
-"""Training link prediction on a graph: Hyper-CL, and the architectures that it is compared with."""
+"""Training of link prediction on a graph: Hyper-CL and the architectures it is compared with."""
 
 from __future__ import annotations
 
@@ -46,23 +46,26 @@ def train_hyper_cl(
     embeddings: NDArray[np.float32] | None = None,
     quiet: bool = False,
 ) -> LinkEncoder:
-    """Train projections for the relations of a graph, or a bi-encoder, and write the encoder to ``folder``.
+    """Train relation projections or a bi-encoder on a graph and write the encoder to ``folder``.
 
-    An interrupted run with ``tune="full"`` goes on from its last checkpoint, if it is called again with the same graph,
-    encoder and settings.
+    An interrupted run with ``tune="full"`` resumes from its last checkpoint if it is started again
+    with the same graph, encoder and settings.
 
     Args:
-        graph: Its known triples are learnt, in both directions; those held out are not looked at.
-        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
-        encoder: The text encoder to start from.
-        settings: How to train.
-        texts: How an entity's text is built.
-        embeddings: Embeddings of the entities by ``encoder``, of shape (entities, dim), if they are there already.
+        graph: Its known triples are the training triples, in both directions; held-out triples are
+            not used.
+        folder: Output folder: new, empty, or holding a previous link encoder, which is replaced.
+        encoder: The text encoder that training starts from.
+        settings: Settings of the run.
+        texts: How entity texts are built.
+        embeddings: Embeddings of the entities by ``encoder``, of shape (entities, dim), if already
+            computed.
         quiet: Show no progress on stderr.
 
     Raises:
-        TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
-        SettingsError: If the rank is above the encoder's dimensions.
+        TrainingError: If the graph has no triples, the folder holds other files, or the loss is not
+            finite.
+        SettingsError: If the rank is greater than the encoder's dimension.
     """
     settings, texts = settings or HyperCLTraining(), texts or TextSettings()
     bi_encoder = settings.architecture == BI_ENCODER
@@ -74,11 +77,10 @@ def train_hyper_cl(
     torch.manual_seed(settings.seed)
     network = None if shape is None else make_network(shape)
     if network is not None and settings.pretrained:
-        brought = HyperCL.in_the_box(encoder)
-        if brought is not None and replace(network.settings, width=0) == brought.network.settings:
-            network.load_state_dict(
-                brought.network.state_dict(), strict=False
-            )  # all but the entity layer
+        shipped = HyperCL.in_the_box(encoder)
+        if shipped is not None and replace(network.settings, width=0) == shipped.network.settings:
+            # The shipped network has no entity layer.
+            network.load_state_dict(shipped.network.state_dict(), strict=False)
     loss = LinkLoss(settings.margin, settings.temperature)
     names, relations = entity_texts(graph, texts), relation_texts(graph)
     about = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
@@ -104,11 +106,11 @@ def train_hyper_cl(
     if not frozen:
         count = settings.towers if network is None else 1
         towers = [load_tunable(encoder.folder, encoder.device) for _ in range(count)]
-        read = names, relations, settings.max_tokens
+        inputs = names, relations, settings.max_tokens
         model: LinkModel = (
-            BiEncoderLinkModel(loss, towers[0], towers[-1], *read)
+            BiEncoderLinkModel(loss, towers[0], towers[-1], *inputs)
             if network is None
-            else TunedLinkModel(network, loss, towers[0], *read)
+            else TunedLinkModel(network, loss, towers[0], *inputs)
         )
         batches = LinkBatches(
             graph,
@@ -152,19 +154,16 @@ def _saved(
     max_tokens: int,
     texts: dict[str, Any],
 ) -> LinkEncoder:
-    """Write the text encoders that were trained, and return the encoder of which they are part."""
+    """Save the trained text encoders, and return the link encoder that contains them."""
     folders = (folder, query_folder(folder))
     for tower, own in zip(towers, folders, strict=False):
-        tower.max_seq_length = min(
-            max_tokens, tower.max_seq_length or max_tokens
-        )  # what it has not been trained on is not read later
+        # Truncate texts as in training.
+        tower.max_seq_length = min(max_tokens, tower.max_seq_length or max_tokens)
         if network is None:
-            tower.tokenizer.model_input_names = [
-                "input_ids",
-                "attention_mask",
-            ]  # no token types: none in training
+            # Training uses no token types.
+            tower.tokenizer.model_input_names = ["input_ids", "attention_mask"]
         tower.save(str(own), create_model_card=False)
-    read = [TextEncoder(own, encoder.device) for _, own in zip(towers, folders, strict=False)]
+    loaded = [TextEncoder(own, encoder.device) for _, own in zip(towers, folders, strict=False)]
     if network is None:
-        return BiEncoder(read[0], read[1] if len(read) > 1 else None, texts)
-    return HyperCL(read[0] if read else encoder, network, texts)
+        return BiEncoder(loaded[0], loaded[1] if len(loaded) > 1 else None, texts)
+    return HyperCL(loaded[0] if loaded else encoder, network, texts)

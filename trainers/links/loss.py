@@ -11,13 +11,14 @@ __all__ = ["LinkLoss"]
 
 
 class LinkLoss(nn.Module):
-    """InfoNCE with an additive margin and a learnable temperature (Wang et al., "SimKGC", ACL 2022, equation 4).
+    """InfoNCE with an additive margin and a learnable temperature.
 
-    Every candidate that is not masked is a negative, the query's own head included.
+    Source: Wang et al., "SimKGC", ACL 2022, equation 4. All candidates that are not masked are
+    negatives, including the query's own head.
 
     Args:
-        margin: Taken off the score of the true tail in training.
-        temperature: First value of the temperature; its inverse is learnt on a logarithmic scale.
+        margin: Margin that is subtracted from the score of the true tail.
+        temperature: Initial temperature; the logarithm of its inverse is a parameter.
 
     Example:
         >>> scores = torch.tensor([[0.9, 0.1, 0.8]])
@@ -38,7 +39,7 @@ class LinkLoss(nn.Module):
         Args:
             scores: Score of every candidate for every query, of shape (queries, candidates).
             tails: Column of the true tail of each query, of shape (queries,).
-            masked: (query, column) of candidates that are true as well, of shape (n, 2).
+            masked: (query, column) of other candidates that are true tails, of shape (n, 2).
         """
         scores = scores.float()
         margins = torch.zeros_like(scores).scatter_(1, tails[:, None], self.margin)

@@ -1,4 +1,4 @@
-"""What a link-prediction run trains: a network over fixed embeddings, one with its text encoder, or encoders alone."""
+"""Trainable models of link prediction: with a frozen or a tuned text encoder, and bi-encoders."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class LinkModel(nn.Module):
         raise NotImplementedError
 
     def embed_queries(self, batch: LinkBatch, entities: Tensor) -> Tensor:
-        """Return the batch's queries, of shape (queries, dim)."""
+        """Return the query vectors of the batch, of shape (queries, dim)."""
         raise NotImplementedError
 
     def forward(self, batch: LinkBatch) -> dict[str, Tensor]:
-        """Return ``{"loss": loss}``, as transformers' Trainer expects."""
+        """Return ``{"loss": loss}``, as the Trainer of transformers expects."""
         entities = self.embed_entities(batch)
         scores = self.embed_queries(batch, entities) @ entities.T
         tails, masked = (
@@ -49,7 +49,7 @@ class LinkModel(nn.Module):
 
 
 class _TriEncoderLinkModel(LinkModel):
-    """Combines heads and relations that are embedded apart."""
+    """Combines separate embeddings of heads and relations."""
 
     def __init__(self, network: LinkNetwork, loss: LinkLoss) -> None:
         super().__init__(loss)
@@ -69,7 +69,7 @@ class _TriEncoderLinkModel(LinkModel):
 
 
 class FrozenLinkModel(_TriEncoderLinkModel):
-    """Trains a network on top of embeddings that do not change.
+    """Trains a network on fixed embeddings.
 
     Args:
         network: The network.
@@ -90,17 +90,17 @@ class FrozenLinkModel(_TriEncoderLinkModel):
         self._relations = torch.from_numpy(relations)
 
     def embed_entities(self, batch: LinkBatch) -> Tensor:
-        """Look the embeddings up and pass them through the entity layer."""
+        """Look up the embeddings and apply the entity layer."""
         device = self.loss.log_inverse.device
         return self.network.entities(torch.from_numpy(self._entities[batch.entities]).to(device))
 
     def embed_relations(self, relations: Tensor) -> Tensor:
-        """Look the embeddings up."""
+        """Look up the embeddings."""
         return self._relations[relations].to(self.loss.log_inverse.device)
 
 
 class _EntityTower(nn.Module):
-    """Encodes the entities of batches; what the last batches encoded serves as further negatives."""
+    """Encodes the entities of batches; vectors of the last batches are further negatives."""
 
     def __init__(
         self, encoder: SentenceTransformer, entities: Sequence[str], max_tokens: int
@@ -115,7 +115,7 @@ class _EntityTower(nn.Module):
         self.register_buffer("_last_seen", seen)
 
     def forward(self, batch: LinkBatch) -> Tensor:
-        """Encode the batch's own entities; take the further ones as they were last seen."""
+        """Encode the batch's own entities; reuse the last vectors of the further negatives."""
         fresh: Tensor = self.tower(
             [self._tokens[row] for row in batch.entities[: batch.fresh].tolist()]
         )
@@ -125,7 +125,7 @@ class _EntityTower(nn.Module):
 
 
 class TunedLinkModel(_TriEncoderLinkModel):
-    """Trains a network with its text encoder.
+    """Trains a network together with its text encoder.
 
     Args:
         network: The network.
@@ -133,7 +133,7 @@ class TunedLinkModel(_TriEncoderLinkModel):
         encoder: The text encoder, in float32.
         entities: Text of every entity.
         relations: Text of every relation, inverses included.
-        max_tokens: Texts are cut to this many tokens.
+        max_tokens: Texts are truncated to this many tokens.
     """
 
     def __init__(
@@ -163,15 +163,15 @@ class TunedLinkModel(_TriEncoderLinkModel):
 
 
 class BiEncoderLinkModel(LinkModel):
-    """Trains an encoder of entities, and one of pairs of head and relation, which may be the same.
+    """Trains an encoder of entities and one of (head, relation) pairs, which may be the same.
 
     Args:
         loss: The loss.
         encoder: The text encoder of entities, in float32.
-        query: The text encoder of pairs; ``encoder`` itself, or another.
+        query: The text encoder of pairs: ``encoder`` itself, or another.
         entities: Text of every entity.
         relations: Text of every relation, inverses included.
-        max_tokens: Texts, and pairs, are cut to this many tokens.
+        max_tokens: Texts and pairs are truncated to this many tokens.
     """
 
     def __init__(
@@ -194,9 +194,9 @@ class BiEncoderLinkModel(LinkModel):
         return vectors
 
     def embed_queries(self, batch: LinkBatch, entities: Tensor) -> Tensor:
-        """Encode each head and its relation together, equal pairs once."""
-        asked = np.stack([batch.entities[batch.heads], batch.relations], axis=1)
-        unique, which = np.unique(asked, axis=0, return_inverse=True)
+        """Encode each head and its relation as one text; equal pairs are encoded once."""
+        queries = np.stack([batch.entities[batch.heads], batch.relations], axis=1)
+        unique, which = np.unique(queries, axis=0, return_inverse=True)
         pairs = [
             (self._texts[head], self._relations[relation]) for head, relation in unique.tolist()
         ]

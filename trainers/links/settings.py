@@ -166,8 +166,8 @@ class ComplExTraining:
         candidates: Random entities that serve as negatives beside the other answers of the batch; 0
             for all entities.
         rate: Initial learning rate of Adagrad; it decays to 0.
-        regularisation: Weight of the nuclear 3-norm (N3); ``None`` for 0.12 / √(links per entity):
-            the more links an entity has, the weaker the regularisation.
+        regularisation: Weight of the nuclear 3-norm (N3); ``None`` for 0.12 / √(links per
+            entity): the more links an entity has, the weaker the regularisation.
         seed: Seed of vectors and batches.
 
     Raises:

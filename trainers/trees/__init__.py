@@ -1,1 +1,1 @@
-"""Encoders that build their own structure: Self-StrAE."""
+"""Encoders that build a tree of each text: training of Self-StrAE."""

@@ -1,4 +1,4 @@
-"""Batches of tokenised sentences of like length, and the tokenizer that cuts them."""
+"""Batches of tokenised sentences of similar length, and training of their tokenizer."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ from ontodex.trainers.epoch_batches import EpochBatches
 __all__ = ["SentenceBatch", "SentenceBatches", "TokenisedSentences", "train_tokenizer"]
 
 LARGEST_VOCABULARY = 25_000
-"""Tokens of a vocabulary whose size was not given: the paper's."""
+"""Default size of the vocabulary, as in the paper."""
 
 POOL = 50
-"""Batches whose sentences are drawn together, and sorted by length."""
+"""Number of batches whose sentences are drawn together and sorted by length."""
 
 CHUNK = 10_000
 """Sentences that are tokenised together."""
 
 
 def train_tokenizer(texts: Sequence[str], vocabulary: int = 0) -> Tokenizer:
-    """Train byte-pair encoding on texts, in lower case, words and punctuation apart.
+    """Train byte-pair encoding on lower-cased texts, with words and punctuation split.
 
     Args:
-        texts: What the merges are counted on.
-        vocabulary: Number of tokens; 0 for 25,000, or fewer if the texts have not so many.
+        texts: Texts on which merges are counted.
+        vocabulary: Number of tokens; 0 for 25,000, or as many as the texts support.
 
     Raises:
-        SettingsError: If the texts have fewer tokens.
+        SettingsError: If the texts support fewer tokens than ``vocabulary``.
 
     Example:
         >>> train_tokenizer(["the cat sat on the mat", "the cat ran"]).encode("the cat").tokens
         ['the', 'cat']
     """
-    made = Tokenizer(models.BPE(unk_token=UNKNOWN))  # marks inside words are numbered by chance
+    # No prefix for tokens inside words: tokenizers numbers such tokens in random order.
+    made = Tokenizer(models.BPE(unk_token=UNKNOWN))
     made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
     made.pre_tokenizer = pre_tokenizers.Whitespace()
     trainer = trainers.BpeTrainer(
@@ -52,21 +53,22 @@ def train_tokenizer(texts: Sequence[str], vocabulary: int = 0) -> Tokenizer:
     made.train_from_iterator(texts, trainer, length=len(texts))
     if made.get_vocab_size() < vocabulary:
         raise SettingsError(
-            f"vocabulary: expected at most the {made.get_vocab_size():,} tokens that the text has, found {vocabulary:,}"
+            f"vocabulary: expected at most the {made.get_vocab_size():,} tokens that the text has, "
+            f"found {vocabulary:,}"
         )
     return made
 
 
 @dataclass(frozen=True, eq=False)
 class TokenisedSentences:
-    """Sentences as token ids, one after the other.
+    """Concatenated token ids of sentences.
 
     Attributes:
         tokens: Token ids, ``int32`` of shape (tokens,).
-        starts: Where each sentence begins, ``int64`` of shape (sentences,).
-        lengths: Its number of tokens, ``int64`` of shape (sentences,).
-        cut: Number of sentences that had more tokens than are read.
-        short: Number of sentences that were left out: one token alone has no tree.
+        starts: Position of the first token of each sentence, ``int64`` of shape (sentences,).
+        lengths: Number of tokens of each sentence, ``int64`` of shape (sentences,).
+        cut: Number of sentences that were truncated.
+        short: Number of sentences that were left out because they have fewer than two tokens.
     """
 
     tokens: NDArray[np.int32]
@@ -97,20 +99,20 @@ class TokenisedSentences:
         return cls(tokens, np.cumsum(lengths) - lengths, lengths, cut, short)
 
     def part(self, rows: NDArray[np.int64]) -> TokenisedSentences:
-        """Return some of the sentences; the tokens of all are kept."""
+        """Return a subset of the sentences; it shares the tokens of all sentences."""
         return TokenisedSentences(self.tokens, self.starts[rows], self.lengths[rows])
 
     def shares(self, vocabulary: int) -> NDArray[np.float64]:
-        """Return the share of each token in the whole text, of shape (vocabulary,)."""
+        """Return the relative frequency of each token, of shape (vocabulary,)."""
         return np.bincount(self.tokens, minlength=vocabulary) / len(self.tokens)
 
     def batch(self, rows: NDArray[np.int64], number: int = 0) -> SentenceBatch:
-        """Return a batch of some sentences, the longest first."""
+        """Return a batch of the given sentences, the longest first."""
         rows = rows[np.argsort(-self.lengths[rows], kind="stable")]
         return SentenceBatch(number, self.tokens_of(rows).astype(np.int64), self.lengths[rows])
 
     def tokens_of(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return the tokens of some sentences, one after the other."""
+        """Return the concatenated tokens of the given sentences."""
         return self.tokens[runs(self.starts[rows], self.lengths[rows])[1]]
 
 
@@ -119,9 +121,9 @@ class SentenceBatch:
     """Sentences of a batch.
 
     Attributes:
-        number: Which batch of the run it is.
-        tokens: Token ids, sentence by sentence, ``int64`` of shape (tokens,).
-        lengths: Number of tokens of each sentence, falling, ``int64`` of shape (sentences,).
+        number: Number of the batch in the run.
+        tokens: Concatenated token ids, ``int64`` of shape (tokens,).
+        lengths: Number of tokens of each sentence, descending, ``int64`` of shape (sentences,).
     """
 
     number: int
@@ -130,12 +132,12 @@ class SentenceBatch:
 
 
 class SentenceBatches(EpochBatches[SentenceBatch, list[NDArray[np.int64]]]):
-    """The batches of a run: sentences of like length, in another order in every epoch.
+    """Batches of sentences of similar length, in a new order in each epoch.
 
     Args:
-        sentences: What is learnt.
-        epochs: Passes over them.
-        batch: Sentences of a batch.
+        sentences: The training sentences.
+        epochs: Passes over the sentences.
+        batch: Sentences in a batch.
         seed: Seed of the order.
     """
 

@@ -1,4 +1,4 @@
-"""Measuring how well cosines agree with people, how vectors are spread, and what trees look like."""
+"""Evaluation of text encoders on similarity data, of their vectors' spread, and of trees."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ontodex.trainers.data.sts import ScoredPairs
 
 __all__ = ["evaluate_encoder", "evaluate_pairs", "tree_agreement"]
 
-ALIKE = 0.8
-"""Pairs whose score is in this upper part of the scale count as meaning the same, for alignment."""
+POSITIVE = 0.8
+"""Pairs with a score above this fraction of the scale count as positive pairs, for alignment."""
 
 MOST_SPREAD = 2000
-"""Texts among which uniformity is measured, at most: it compares every two."""
+"""Largest number of texts for uniformity, which compares all pairs of texts."""
 
 TREES = 2000
 """Largest number of texts whose trees are compared with regular ones."""
@@ -49,27 +49,28 @@ def evaluate_pairs(
     """Compare cosines with scores.
 
     Args:
-        encode: Makes unit vectors of texts.
+        encode: Function from texts to unit vectors.
         pairs: Texts and scores.
 
     Returns:
-        ``spearman`` and ``pearson`` of cosine and score, over the whole set, unless all cosines or all scores are the same;
-        ``alignment``, the mean squared distance of pairs that mean the same, and ``uniformity``, the logarithm of the mean
-        of exp(-2 squared distance) of all (both lower is better; Wang and Isola, ICML 2020); ``pairs``, their number.
+        ``spearman`` and ``pearson`` correlation of cosines and scores over all pairs, unless all
+        cosines or all scores are equal; ``alignment``, the mean squared distance of positive pairs,
+        and ``uniformity``, the logarithm of the mean of exp(-2 squared distance) of all pairs of
+        texts (both: lower is better; Wang and Isola, ICML 2020); ``pairs``, the number of pairs.
     """
     texts = list(dict.fromkeys([*pairs.ones, *pairs.others]))
     rows = {text: row for row, text in enumerate(texts)}
     vectors = encode(texts).astype(np.float64)
     ones, others = (vectors[[rows[text] for text in side]] for side in (pairs.ones, pairs.others))
     cosines = (ones * others).sum(axis=1)
-    same = pairs.scores >= pairs.scores.min() + ALIKE * np.ptp(pairs.scores)
+    same = pairs.scores >= pairs.scores.min() + POSITIVE * np.ptp(pairs.scores)
     some = vectors[
         np.linspace(0, len(vectors) - 1, min(MOST_SPREAD, len(vectors))).astype(np.int64)
     ]
-    apart = (2 - 2 * some @ some.T)[np.triu_indices(len(some), 1)]
+    distances = (2 - 2 * some @ some.T)[np.triu_indices(len(some), 1)]
     found = {"pairs": float(len(pairs)), "alignment": float((2 - 2 * cosines[same]).mean())}
-    if len(apart):
-        found["uniformity"] = float(np.log(np.exp(-2 * apart).mean()))
+    if len(distances):
+        found["uniformity"] = float(np.log(np.exp(-2 * distances).mean()))
     if np.ptp(cosines) and np.ptp(pairs.scores):
         found["spearman"] = spearman(cosines, pairs.scores)
         found["pearson"] = pearson(cosines, pairs.scores)
@@ -77,13 +78,13 @@ def evaluate_pairs(
 
 
 def tree_agreement(trees: Iterable[Tree]) -> dict[str, float]:
-    """Return which share of the phrases of trees are also those of plain trees over the same tokens.
+    """Return the share of phrases that trees have in common with regular trees of the same tokens.
 
-    Phrases are nodes of more than one token, but not the whole text; texts of two tokens have none.
+    A phrase is a node with more than one token, except the root; texts of two tokens have none.
 
     Returns:
-        The mean over texts, for trees that branch ``right`` (a right child is the rest of the text), ``left``, and
-        ``balanced`` ones (halves of halves); nothing, if no text has a phrase.
+        The mean over texts, for ``right``-branching, ``left``-branching and ``balanced`` trees
+        (recursive halves); empty if no text has a phrase.
     """
     found: dict[str, list[float]] = {"right": [], "left": [], "balanced": []}
     for tree in trees:
@@ -100,15 +101,15 @@ def tree_agreement(trees: Iterable[Tree]) -> dict[str, float]:
 
 
 def _phrases(tree: Tree) -> tuple[set[tuple[int, int]], int]:
-    """Return the phrases of a tree as ranges of tokens, and the number of tokens."""
-    ranges: list[tuple[int, int]] = []
+    """Return the phrases of a tree as token spans, and the number of tokens."""
+    spans: list[tuple[int, int]] = []
     tokens = sum(node.left is None for node in tree.nodes)
     for number, node in enumerate(tree.nodes):
         if node.left is None or node.right is None:
-            ranges.append((number, number + 1))
+            spans.append((number, number + 1))
         else:
-            ranges.append((ranges[node.left][0], ranges[node.right][1]))
-    return set(ranges[tokens:-1]), tokens
+            spans.append((spans[node.left][0], spans[node.right][1]))
+    return set(spans[tokens:-1]), tokens
 
 
 def _halves(start: int, end: int) -> set[tuple[int, int]]:

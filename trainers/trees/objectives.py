@@ -1,4 +1,4 @@
-"""What Self-StrAE is trained by: the paper's objectives, and one of contexts."""
+"""Training objectives of Self-StrAE: those of the paper, and one of contexts."""
 
 from __future__ import annotations
 
@@ -18,42 +18,54 @@ from ontodex.trainers.trees.token_counts import without_common
 __all__ = ["OBJECTIVES", "TreeModel"]
 
 OBJECTIVES = ("context", "contrastive", "ce", "ceco", "strcse")
-"""What is learnt: of which node a context is; which node's vector comes down the tree where it went up; which token; both;
-or, besides the token, which node of the same tree under another dropout."""
+"""Training objectives.
+
+``context``: match nodes with their contexts; ``contrastive``: match the vectors of a node on the
+way up and down the tree; ``ce``: predict tokens; ``ceco``: both; ``strcse``: predict tokens, and
+match nodes of the same tree under two dropout masks.
+"""
 
 LEAF_DROPOUT, NODE_DROPOUT = 0.2, 0.1
-"""Shares of numbers that are dropped of tokens and of what is composed or decomposed, as in the authors' code."""
+"""Dropout of token vectors, and of composed and decomposed vectors, as in the authors' code."""
 
 PUBLIC_MULTIPLIER = math.exp(0.2)
-"""What the paper calls a temperature of 1.2: what its code multiplies cosines by."""
+"""Factor of cosines in the authors' code, which the paper calls a temperature of 1.2."""
 
 CONTEXT_MULTIPLIER = 10.0
 
 CHUNK = 512
-"""Nodes that are compared with each other where only some are compared."""
+"""Nodes that are compared with each other where not all nodes are compared."""
 
 FREQUENT = 1e-3
-"""Tokens of this share of a text are half as long as rare ones (smooth inverse frequency, Arora et al., ICLR 2017)."""
+"""Frequency of tokens that get half the length of rare ones.
+
+Smooth inverse frequency, Arora et al., ICLR 2017.
+"""
 
 SUBSAMPLED = 1e-4
-"""Tokens of a greater share are drawn less often, by the square root (Mikolov et al., NeurIPS 2013)."""
+"""Frequency above which tokens are sampled less often, by its square root.
+
+Source: Mikolov et al., NeurIPS 2013.
+"""
 
 LONG = 5.0
-"""Length of counted vectors: a step of training turns longer ones less."""
+"""Length of counted vectors; a training step rotates longer vectors less."""
 
 
 class TreeModel(nn.Module):
-    """Finds the trees of a batch, computes their nodes, and returns the loss.
+    """Builds the trees of a batch, computes their nodes and returns the loss.
 
     Args:
-        encoder: What is trained; :meth:`fold` makes it ready for use.
-        shares: Share of each token in the text, ``float32`` of shape (vocabulary,).
+        encoder: The encoder in training; :meth:`fold` makes it ready for use.
+        shares: Relative frequency of each token, ``float32`` of shape (vocabulary,).
         objective: One of :data:`OBJECTIVES`.
-        counted: Vectors of the tokens to start from, of shape (vocabulary, dim): every node is then the sum of its tokens,
-            rare ones longer. ``None`` starts from torch's and the paper's random numbers.
-        multiplier: What cosines are multiplied by; 0 for the objective's own.
+        counted: Initial vectors of the tokens, of shape (vocabulary, dim); each node is then
+            initially the weighted sum of its tokens, with greater weights for rare tokens. ``None``
+            for random initial weights, as in the authors' code.
+        multiplier: Factor of cosines; 0 for the default of the objective.
         nodes: Nodes of a batch that are compared, and tokens that are predicted; 0 for all.
-        public_order: Decompose as the authors' code does; see :func:`~ontodex.encoders.forest.decompose`.
+        public_order: Decompose as the authors' code does; see
+            :func:`~ontodex.encoders.forest.decompose`.
     """
 
     def __init__(
@@ -104,32 +116,37 @@ class TreeModel(nn.Module):
 
     @torch.no_grad()
     def fold(self) -> SelfStrAE:
-        """Return the encoder, the lengths of its tokens in their vectors; the model is of no use after that.
+        """Return the encoder with token lengths multiplied into its vectors; call it only once.
 
-        Where it started from counted vectors, a token's direction is the mean of what was counted and what was learnt of it,
-        what is common to all tokens taken away: each of the two errs in its own way.
+        If training started from counted vectors, the direction of each token is the mean of its
+        counted and its trained direction, without the components common to all tokens: the errors
+        of the two are different. The model cannot be used afterwards.
         """
         table = self.encoder.table
         if isinstance(self.counted, Tensor):
-            learnt = without_common(table, self.shares * self.length)  # type: ignore[operator]
-            directions = nn.functional.normalize(learnt + self.counted, dim=1)
+            trained = without_common(table, self.shares * self.length)  # type: ignore[operator]
+            directions = nn.functional.normalize(trained + self.counted, dim=1)
             table.copy_(directions * table.norm(dim=1, keepdim=True))
         table.mul_(self.length[:, None])  # type: ignore[index]
         return self.encoder
 
     def forward(self, batch: SentenceBatch) -> dict[str, Tensor]:
-        """Return ``{"loss": loss}``, as transformers' Trainer expects.
+        """Return ``{"loss": loss}``, as the Trainer of transformers expects.
 
         Raises:
-            TrainingError: If the loss is no number.
+            TrainingError: If the loss is not finite.
         """
         with torch.autocast(self.encoder.table.device.type, enabled=False):
             loss, _ = self._loss(batch)
         return expect_finite(loss, batch.number)
 
     @torch.inference_mode()
-    def learnt(self, batches: list[SentenceBatch]) -> float:
-        """Return by which share the loss is below that of equal cosines and equal chances: 0 if nothing was learnt."""
+    def loss_reduction(self, batches: list[SentenceBatch]) -> float:
+        """Return the reduction of the loss relative to the chance level, as a share.
+
+        The chance level is the loss with equal cosines and equal probabilities; at this level the
+        reduction is 0.
+        """
         device = self.encoder.table.device
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(0)
@@ -139,13 +156,14 @@ class TreeModel(nn.Module):
         return 1 - float(found[0] / found[1])
 
     def _loss(self, batch: SentenceBatch) -> tuple[Tensor, float]:
-        """Return the loss of a batch, and what it would be if nothing were learnt."""
+        """Return the loss of a batch, and its loss at chance level."""
         network, device = self.encoder.network, self.encoder.table.device
         tokens, lengths = (
             torch.from_numpy(batch.tokens).to(device),
             torch.from_numpy(batch.lengths).to(device),
         )
-        wide = nn.functional.embedding(tokens, network.table) * self.length[tokens][:, None]  # type: ignore[index]
+        lengthened: Tensor = self.length[tokens]  # type: ignore[index,assignment]
+        wide = nn.functional.embedding(tokens, network.table) * lengthened[:, None]
         leaves = planes(wide, self.encoder.config.size)
         forest, _ = grow(leaves, lengths, network.weight, network.bias)
         if self.objective == "context":
@@ -162,22 +180,22 @@ class TreeModel(nn.Module):
         return (inner[0] + predicted[0]) / 2, (inner[1] + predicted[1]) / 2
 
     def _contexts(self, leaves: Tensor, tokens: Tensor, forest: Forest) -> tuple[Tensor, float]:
-        """Compare tokens, and phrases, with what is around them; and a sentence with what is around a part of it."""
+        """Contrast tokens and phrases with their contexts, and sentences with those of a part."""
         network, count = self.encoder.network, forest.tokens
         nodes = compose(self._dropped(leaves, LEAF_DROPOUT), network.weight, network.bias, forest)
         around = surround(nodes, network.weight, network.bias, forest)
         named = torch.cat([tokens, -1 - torch.arange(len(forest.left), device=tokens.device)])
-        apart = torch.ones(len(forest.places), device=tokens.device)
-        apart[forest.roots] = 0
+        weights = torch.ones(len(forest.places), device=tokens.device)
+        weights[forest.roots] = 0
         parts = _parts(forest)
         rows = (
-            self._drawn(apart[:count] * self.drawn[tokens]),  # type: ignore[index]
-            count + self._drawn(apart[count:]),
+            self._drawn(weights[:count] * self.drawn[tokens]),  # type: ignore[index]
+            count + self._drawn(weights[count:]),
             parts,
         )
-        wholes = torch.cat([*rows[:2], forest.roots[forest.owners[parts]]])
+        matched = torch.cat([*rows[:2], forest.roots[forest.owners[parts]]])
         sizes = [len(some) for some in rows]
-        ones = torch.split(_units(nodes.index_select(1, wholes)), sizes)
+        ones = torch.split(_units(nodes.index_select(1, matched)), sizes)
         others = torch.split(_units(around.index_select(1, forest.places[torch.cat(rows)])), sizes)
         found = [
             self._compared(one, other, forest.owners[some], named[some])
@@ -188,7 +206,10 @@ class TreeModel(nn.Module):
         )
 
     def _views(self, leaves: Tensor, tokens: Tensor, forest: Forest) -> tuple[Tensor, float]:
-        """Predict the tokens from two passes down the same trees, and contrast the inner nodes of one with the other's."""
+        """Predict tokens in two passes down the same trees, and contrast their inner nodes.
+
+        The passes have different dropout masks.
+        """
         downs = [self._passed(leaves, forest)[1] for _ in range(2)]
         predicted = [self._predicted(down, tokens) for down in downs]
         inner = self._contrasted(downs[0], downs[1], forest.tokens + self._any(len(forest.left)))
@@ -198,7 +219,7 @@ class TreeModel(nn.Module):
         )
 
     def _passed(self, leaves: Tensor, forest: Forest) -> tuple[Tensor, Tensor]:
-        """Return all nodes' vectors on the way up, and on the way down."""
+        """Return the vectors of all nodes from the pass up and from the pass down."""
         network, down = self.encoder.network, self.down
         assert down is not None
         size, _, channels = leaves.shape
@@ -218,28 +239,34 @@ class TreeModel(nn.Module):
         return _mask(shape, NODE_DROPOUT, like.device) if self.training else None
 
     def _any(self, count: int) -> Tensor:
-        """Return some of so many rows, or all."""
+        """Return at most ``nodes`` of ``count`` rows at random; all rows if there are fewer."""
         device = self.encoder.table.device
         if not self.nodes or count <= self.nodes:
             return torch.arange(count, device=device)
         return torch.randperm(count, device=device)[: self.nodes]
 
     def _drawn(self, weights: Tensor) -> Tensor:
-        """Return rows drawn by weight, none twice; all that have any where as many are wanted."""
+        """Sample rows by weight, without replacement.
+
+        All rows with a positive weight are returned if they are no more than ``nodes``.
+        """
         known = int((weights > 0).sum())
         if not self.nodes or known <= self.nodes:
             return weights.nonzero()[:, 0]
         return torch.multinomial(weights, self.nodes)
 
     def _contrasted(self, one: Tensor, other: Tensor, rows: Tensor) -> tuple[Tensor, float]:
-        """Contrast every node with every other: the mean of both directions' cross entropy."""
+        """Contrast every node with every other: mean cross-entropy of both directions."""
         ones, others = (_units(planes.index_select(1, rows)) for planes in (one, other))
         return _contrast(ones, others, self.multiplier), math.log(max(len(rows), 2))
 
     def _compared(
         self, ones: Tensor, others: Tensor, owners: Tensor, named: Tensor
     ) -> tuple[Tensor, float]:
-        """Contrast unit vectors with each other in chunks, but those of one text, or of one token."""
+        """Contrast unit vectors with each other in chunks.
+
+        Vectors of the same text, or of the same token, are not negatives of each other.
+        """
         losses, probabilities = [ones.sum() * 0], [0.0]
         for one, other, owner, name in zip(
             *(torch.split(every, CHUNK) for every in (ones, others, owners, named)), strict=True
@@ -262,13 +289,12 @@ class TreeModel(nn.Module):
         return torch.stack(losses).sum() / max(len(ones), 1), sum(probabilities) / max(len(ones), 1)
 
     def _predicted(self, down: Tensor, tokens: Tensor) -> tuple[Tensor, float]:
-        """Predict tokens from the vectors that came down to them: cross entropy over the vocabulary."""
+        """Predict tokens from the vectors of the pass down: cross-entropy over the vocabulary."""
         assert self.head is not None
         rows = self._any(len(tokens))
         if self.nodes:
-            rows = rows[
-                : max(1, self.nodes // 16)
-            ]  # so that the vocabulary costs about what the nodes do
+            # The softmax over the vocabulary then costs about as much as comparing the nodes.
+            rows = rows[: max(1, self.nodes // 16)]
         losses = [
             checkpoint(
                 self._token_loss,
@@ -290,7 +316,10 @@ class TreeModel(nn.Module):
 
 
 def _parts(forest: Forest) -> Tensor:
-    """Return a node of each tree of two tokens or more at random: one that has at most half of its tokens."""
+    """Return a random node of each tree of two tokens or more.
+
+    The node has at most half of the tokens of its tree.
+    """
     sizes = torch.ones_like(forest.owners)
     for start, end in forest.climb():
         both = sizes[forest.left[start:end]] + sizes[forest.right[start:end]]
@@ -307,7 +336,7 @@ def _units(planes: Tensor) -> Tensor:
 
 
 def _contrast(ones: Tensor, others: Tensor, multiplier: float) -> Tensor:
-    """Contrast unit vectors of the same rows; never more than a block of the cosines is held."""
+    """Contrast unit vectors of the same rows; the cosines are computed in blocks to save memory."""
     if len(ones) < 2:
         return (ones * others).sum() * 0
     columns = torch.zeros(len(others), device=ones.device)
@@ -323,15 +352,22 @@ def _contrast(ones: Tensor, others: Tensor, multiplier: float) -> Tensor:
 
 
 def _exponentials(block: Tensor, others: Tensor, multiplier: float) -> tuple[Tensor, Tensor]:
-    """Return sums over the others and over the block; cosines are bounded, so that no exponential is too large."""
+    """Return the sums of exponentials over the others and over the block.
+
+    Cosines are bounded, so that no exponential overflows.
+    """
     found = (block @ others.T * multiplier).exp()
     return found.sum(1), found.sum(0)
 
 
 def _mask(shape: torch.Size | tuple[int, ...], share: float, device: torch.device) -> Tensor:
-    """Return a mask of dropout, a share of zeros, eight numbers from each random one: the draw is what costs."""
+    """Return a dropout mask with a share of zeros.
+
+    Eight values are taken from each random integer, since drawing random numbers dominates the
+    cost.
+    """
     zeros = round(256 * share)
     count = math.prod(shape)
     drawn = torch.empty(-(-count // 8), dtype=torch.int64, device=device).random_(-(2**63), None)
-    kept = drawn.view(torch.uint8)[:count] >= zeros
-    return (kept.float() * (256 / (256 - zeros))).view(shape)
+    ones = drawn.view(torch.uint8)[:count] >= zeros
+    return (ones.float() * (256 / (256 - zeros))).view(shape)

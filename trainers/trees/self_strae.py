@@ -1,4 +1,4 @@
-"""Training Self-StrAE on plain sentences, from nothing."""
+"""Training of Self-StrAE on plain sentences, without a pretrained model."""
 
 from __future__ import annotations
 
@@ -24,17 +24,20 @@ from ontodex.trainers.trees.token_counts import counted_vectors
 __all__ = ["train_self_strae"]
 
 HELD_OUT, MOST_HELD_OUT = 0.05, 2048
-"""Share of the sentences by which the best checkpoint is chosen, and the most."""
+"""Share and largest number of the sentences that select the best checkpoint."""
 
 ENOUGH = 100
-"""Held-out sentences from which it can be told that nothing was learnt."""
+"""Smallest number of held-out sentences for detecting a failed run."""
 
 CONTEXT_RATE, PUBLIC_RATE = 0.01, 0.001
-"""Learning rates of contexts, and of the paper's objectives."""
+"""Default learning rates of the ``context`` objective and of the paper's objectives."""
 
-LEARNT, JUDGED = 0.003, 0.2
-"""A run whose loss is not by this share below that of chance after this share of its steps has failed: others learn at least
-ten times as much."""
+LEAST_REDUCTION, DETECTED_AFTER = 0.003, 0.2
+"""Detection of a failed run.
+
+A run has failed if its loss is not at least this share below the chance level after this share of
+its steps; successful runs reduce the loss at least ten times as much.
+"""
 
 
 def train_self_strae(
@@ -47,19 +50,23 @@ def train_self_strae(
 ) -> SelfStrAE:
     """Train a tokenizer and an encoder on sentences, and write the best checkpoint to ``folder``.
 
-    The best checkpoint is that of the least loss on a twentieth of the sentences, 2,048 at most, which is held out. An
-    interrupted run goes on from its last checkpoint, if it is called again alike.
+    The best checkpoint has the lowest loss on a held-out twentieth of the sentences, at most 2,048.
+    An interrupted run resumes from its last checkpoint if it is started again with the same
+    arguments.
 
     Args:
         texts: The sentences.
-        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
-        settings: How to train.
-        device: Where to compute.
+        folder: Output folder: new, empty, or holding a previous Self-StrAE encoder, which is
+            replaced.
+        settings: Settings of the run.
+        device: Device of the computation.
         quiet: Show no progress on stderr.
 
     Raises:
-        SettingsError: If the vocabulary is larger than the text supports, or there are too few sentences.
-        TrainingError: If the folder holds other files, the loss is no number, or nothing is learnt.
+        SettingsError: If the vocabulary is larger than the text supports, or there are too few
+            sentences.
+        TrainingError: If the folder holds other files, the loss is not finite, or the loss does not
+            fall below the chance level.
     """
     settings, device = settings or SelfStrAETraining(), choose_device(device)
     unit = "sentence", settings.batch
@@ -70,7 +77,8 @@ def train_self_strae(
     held_out = min(MOST_HELD_OUT, int(HELD_OUT * len(sentences)))
     if held_out < 2:
         raise SettingsError(
-            f"expected at least {2 / HELD_OUT:.0f} sentences of two tokens or more to learn from, found {len(sentences):,}"
+            f"expected at least {2 / HELD_OUT:.0f} sentences of two tokens or more to train on, "
+            f"found {len(sentences):,}"
         )
     if not quiet:
         _report(sentences)
@@ -101,13 +109,14 @@ def train_self_strae(
     rate = settings.rate or (CONTEXT_RATE if settings.objective == "context" else PUBLIC_RATE)
 
     def measure() -> float:
-        learnt, done = model.learnt(valid), (len(best.history) + 1) / settings.evaluations
-        if learnt < LEARNT and done >= JUDGED and held_out >= ENOUGH:
+        reduction = model.loss_reduction(valid)
+        done = (len(best.history) + 1) / settings.evaluations
+        if reduction < LEAST_REDUCTION and done >= DETECTED_AFTER and held_out >= ENOUGH:
             raise TrainingError(
-                f"seed {settings.seed}: expected a loss below that of chance after {done:.0%} of the run, found one of "
-                f"{1 - learnt:.1%} of it; take another seed, or start='counts'"
+                f"seed {settings.seed}: expected a loss below that of chance after {done:.0%} of "
+                f"the run, found {1 - reduction:.1%} of it; take another seed, or start='counts'"
             )
-        return learnt
+        return reduction
 
     run = run.resumed({"training": asdict(settings), "data": data_hash(texts)})
     best = BestCheckpoint(model, run.checkpoints, every, measure, quiet)
@@ -124,7 +133,7 @@ def train_self_strae(
 
 
 def _report(sentences: TokenisedSentences) -> None:
-    """Say on stderr what is learnt from."""
+    """Print the number of sentences and tokens on stderr."""
     parts = [f"{len(sentences):,} sentences, {len(sentences.tokens):,} tokens"]
     if sentences.cut:
         parts.append(f"{sentences.cut:,} cut")

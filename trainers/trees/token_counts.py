@@ -1,4 +1,4 @@
-"""Vectors of tokens from what stands near them: counted, weighed and factorised, before a step is trained."""
+"""Initial token vectors from co-occurrence counts: counted, weighted and factorised."""
 
 from __future__ import annotations
 
@@ -13,43 +13,53 @@ from ontodex.trainers.trees.batches import TokenisedSentences
 __all__ = ["counted_vectors", "without_common"]
 
 WINDOW = 10
-"""Tokens to either side that count as near."""
+"""Tokens on either side that count as neighbours."""
 
 OFTEN = 2.5
-"""Tokens of more than so many times the mean share are counted less often, by the square root (Mikolov et al., NeurIPS
-2013): what is left of a sentence, its rarer tokens, moves together."""
+"""Frequency threshold of subsampling, as a multiple of the mean frequency.
+
+More frequent tokens are counted less often, by the square root of their frequency (Mikolov et al.,
+NeurIPS 2013). The remaining, rarer tokens of a sentence move closer together.
+"""
 
 SMOOTHING = 0.75
-"""Power of the neighbours' shares, so that rare neighbours do not rule (Levy et al., TACL 2015)."""
+"""Exponent of the neighbours' frequencies.
+
+It reduces the weight of rare neighbours (Levy et al., TACL 2015).
+"""
 
 MOST_TOKENS = 20_000_000
-"""Tokens that are counted at most: of a longer text some sentences, drawn by seed."""
+"""Largest number of tokens that are counted; longer texts are sampled by sentences."""
 
 NOISE = 1e-3
-"""Size of what is random in a vector."""
+"""Standard deviation of the random part of a vector."""
 
 TOKENS_EACH = 4
-"""Tokens to a direction, at least: with as many directions as tokens no two tokens would be alike."""
+"""Smallest number of tokens per direction.
+
+With as many directions as tokens, all tokens would be dissimilar to each other.
+"""
 
 PASSES = 3
 """Power iterations of the factorisation (Halko et al., SIAM Review 2011)."""
 
 COMMON = 40
-"""One direction of so many is common to all tokens rather than telling them apart."""
+"""One in this many directions is common to all tokens and does not distinguish them."""
 
 
 def counted_vectors(
     sentences: TokenisedSentences, vocabulary: int, dimension: int, seed: int
 ) -> Tensor:
-    """Factorise how much more often than by chance tokens stand near each other.
+    """Factorise the positive pointwise mutual information of tokens and their neighbours.
 
-    The left singular vectors of the positive pointwise mutual information of tokens and neighbours, each row of length 1
-    (Levy, Goldberg and Dagan, "Improving distributional similarity with lessons learned from word embeddings", TACL 2015).
+    The vectors are the left singular vectors, with rows of length 1 (Levy, Goldberg and Dagan,
+    "Improving distributional similarity with lessons learned from word embeddings", TACL 2015).
 
     Args:
-        sentences: What is counted; neighbours are of the same sentence.
+        sentences: Sentences that are counted; neighbours are in the same sentence.
         vocabulary: Number of tokens.
-        dimension: Numbers of a vector; what the text does not fill, and tokens without neighbours, are small and random.
+        dimension: Dimension of the vectors. Dimensions beyond the factorisation, and tokens without
+            neighbours, are filled with random numbers.
         seed: Seed of all draws.
 
     Returns:
@@ -69,14 +79,14 @@ def counted_vectors(
 
 
 def without_common(vectors: Tensor, weights: Tensor) -> Tensor:
-    """Turn vectors away from their mean, and from the directions in which most of the text's tokens vary together.
+    """Subtract the mean of the vectors, and the directions with the greatest weighted variance.
 
-    These say how frequent a token is, and of what kind of text, more than what it means (Mu and Viswanath,
+    These directions encode frequency and text type more than meaning (Mu and Viswanath,
     "All-but-the-top", ICLR 2018).
 
     Args:
-        vectors: Of shape (n, dim); one direction of every 40 is taken away.
-        weights: How much each counts, of shape (n,).
+        vectors: Vectors of shape (n, dim); one in 40 directions is removed.
+        weights: Weight of each vector, of shape (n,).
 
     Returns:
         Vectors of length 1, of shape (n, dim).
@@ -93,7 +103,7 @@ def without_common(vectors: Tensor, weights: Tensor) -> Tensor:
 def _near(
     sentences: TokenisedSentences, vocabulary: int, random: np.random.Generator
 ) -> sparse.csr_array:
-    """Count pairs of tokens that are near each other."""
+    """Count pairs of neighbouring tokens."""
     order = random.permutation(len(sentences))
     rows = order[: max(1, int(np.searchsorted(sentences.lengths[order].cumsum(), MOST_TOKENS)))]
     tokens, owners = (
@@ -101,8 +111,8 @@ def _near(
         np.repeat(np.arange(len(rows)), sentences.lengths[rows]),
     )
     shares = np.bincount(tokens, minlength=vocabulary) / max(len(tokens), 1)
-    kept = random.random(len(tokens)) ** 2 * shares[tokens] < OFTEN / vocabulary
-    tokens, owners = tokens[kept], owners[kept]
+    sampled = random.random(len(tokens)) ** 2 * shares[tokens] < OFTEN / vocabulary
+    tokens, owners = tokens[sampled], owners[sampled]
     found = sparse.csr_array((vocabulary, vocabulary), dtype=np.float32)
     for step in range(1, WINDOW + 1):
         together = owners[:-step] == owners[step:]
@@ -114,7 +124,7 @@ def _near(
 
 
 def _information(counts: sparse.csr_array) -> sparse.csr_array:
-    """Return the positive pointwise mutual information."""
+    """Return the positive pointwise mutual information of counts."""
     pairs, totals = counts.tocoo(), counts.sum(axis=1)
     rows, columns = pairs.coords
     probabilities = totals**SMOOTHING / (totals**SMOOTHING).sum()

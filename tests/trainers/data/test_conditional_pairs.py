@@ -154,7 +154,7 @@ def test_graphs_that_say_nothing_about_conditions():
     with pytest.raises(GraphError, match=r"one: expected at least two relations.*found 1"):
         conditional_pairs(builder.build())
     builder.triple("a", "s", "b")
-    with pytest.raises(GraphError, match="conditions cannot be learnt"):
+    with pytest.raises(GraphError, match="this graph cannot train conditions"):
         conditional_pairs(builder.build())
     builder.relation("x:r", "same")
     builder.relation("y:r", "same")
