@@ -121,7 +121,7 @@ def _measured(
     variances = np.exp(items[:, DIM:])
     for batch, asked in asked_by_batch.items():
         print(f"{count:,} Gaussians, {question}, batches of {batch} …", file=sys.stderr)
-        lifted = space.prepare(asked).lifted
+        lifted = space.prepare(asked).augmented
         calls: dict[str, Callable[[], Any]] = {
             PEER: lambda lifted=lifted: bare.search(lifted, K),
             "exact top-10": lambda asked=asked: searcher.top(asked, K),

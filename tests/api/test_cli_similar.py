@@ -63,7 +63,7 @@ def test_an_index_with_nothing_trained_says_how_to_get_conditions(
 
 def test_projections_of_relations_serve_as_conditions(shell, small_index):
     status, out, _ = shell("similar", small_index, "dog", "--condition", "eats", "--device", "cpu")
-    assert (status, "what the relation's projection makes of both" in out) == (0, True)
+    assert (status, "similarity of relation projections" in out) == (0, True)
 
 
 @pytest.mark.parametrize("budget", ["--condition-memory", "--condition-disk"])

@@ -64,7 +64,7 @@ def test_bad_input_on_the_command_line(shell, tmp_path, farm):
     assert "rows.csv:2: expected a label from 1 to 5, found '9'" in err
     status, _, err = shell("train", "condition", farm, "-o", model, "--architecture", "bi-encoder")
     assert status == 2
-    assert "tune='full'" in err
+    assert "tune: expected 'full'" in err
     assert not model.exists()
 
 
