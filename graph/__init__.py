@@ -1,4 +1,4 @@
-"""What is known: the knowledge graph, its hierarchy, names, entity texts, and writers."""
+"""Knowledge graph, is-a hierarchy, names, entity texts and writers."""
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.hierarchy import Hierarchy

@@ -1,4 +1,4 @@
-"""Runs of positions, and sets of keys, as sorted arrays."""
+"""Runs of positions, and sets of integer keys as sorted arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ Keys = NDArray[np.int64]
 
 
 def runs(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> tuple[Keys, Keys]:
-    """Return (run, position) of everything in the runs ``starts[i]``, ``starts[i] + 1``, …, ``counts[i]`` long.
+    """Return (run, position) of every position in the given runs.
+
+    Run ``i`` consists of ``counts[i]`` consecutive positions from ``starts[i]``.
 
     >>> [found.tolist() for found in runs(np.array([5, 9, 2]), np.array([2, 0, 1]))]
     [[0, 0, 2], [5, 6, 2]]
@@ -22,7 +24,7 @@ def runs(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> tuple[Keys
 
 
 def distinct(keys: Keys) -> Keys:
-    """Return the different keys, ascending; many times faster than ``np.unique``, which hashes integers.
+    """Return the distinct keys, ascending; many times faster than the hashing ``np.unique``.
 
     >>> distinct(np.array([6, 1, 6])).tolist()
     [1, 6]
@@ -33,7 +35,7 @@ def distinct(keys: Keys) -> Keys:
 
 
 def within(keys: Keys, wanted: Keys) -> NDArray[np.bool_]:
-    """Tell which of ``wanted`` (any shape) are in ``keys``, which are sorted.
+    """Return which values of ``wanted`` (any shape) are in the sorted ``keys``.
 
     >>> within(np.array([1, 4, 6]), np.array([[4, 5], [0, 7]])).tolist()
     [[True, False], [False, False]]

@@ -1,4 +1,4 @@
-"""How a reader makes a graph: declare entities and relations, add triples, build."""
+"""Construction of a graph: declare entities and relations, add triples, build."""
 
 from __future__ import annotations
 
@@ -18,20 +18,22 @@ from ontodex.graph.prefixes import local_name
 __all__ = ["LANGUAGE", "GraphBuilder", "expect_synonyms", "own_name", "readable", "unique_triples"]
 
 LONGEST_TEXT = 1_000_000
-"""Letters of an identifier, label, synonym or definition; whatever is longer is none of these."""
+"""Maximal length of an identifier, label, synonym or definition, in letters."""
 
 LANGUAGE = "en"
-"""Of names in several languages those are taken that are in this one, unless another is asked for."""
+"""Default language of names where a source has names in several languages."""
 
 MOST_SYNONYMS = 100_000
-"""Synonyms of one entity."""
+"""Maximal number of synonyms of one entity."""
 
 
 def readable(identifier: str) -> str:
-    """Make words of an identifier that has no label.
+    """Derive a label from an identifier: its local name, split into words.
 
-    >>> readable("http://x.org/onto#hasPart"), readable("_derivationally_related_form"), readable("schema:worksFor")
-    ('has part', 'derivationally related form', 'works for')
+    >>> readable("http://x.org/onto#hasPart"), readable("schema:worksFor")
+    ('has part', 'works for')
+    >>> readable("_derivationally_related_form")
+    'derivationally related form'
     >>> readable("ProductID"), readable("ex:hasURLOf")
     ('Product ID', 'has URLOf')
     >>> readable("dbr:S%C3%A3o_Paulo"), readable("100%25 cotton")
@@ -53,10 +55,12 @@ def readable(identifier: str) -> str:
 
 
 def own_name(identifier: str) -> str:
-    """Return the label of an entity that has none: of a CURIE or an IRI the words, any other name itself.
+    """Return the label of an entity without one: the words of a CURIE or IRI, else the name.
 
-    >>> own_name("schema:LocalBusiness"), own_name("New_York"), own_name("YouTube"), own_name("AC/DC")
-    ('Local business', 'New York', 'YouTube', 'AC/DC')
+    >>> own_name("schema:LocalBusiness"), own_name("New_York"), own_name("YouTube")
+    ('Local business', 'New York', 'YouTube')
+    >>> own_name("AC/DC")
+    'AC/DC'
     """
     is_name = local_name(identifier) == identifier
     return (
@@ -67,7 +71,7 @@ def own_name(identifier: str) -> str:
 
 
 def unique_triples(triples: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return triples in (head, relation, tail) order, each once; shapes (n, 3).
+    """Return the distinct triples in (head, relation, tail) order, of shape (n, 3).
 
     >>> unique_triples(np.array([[1, 0, 2], [0, 0, 1], [1, 0, 2]], dtype=np.int32)).tolist()
     [[0, 0, 1], [1, 0, 2]]
@@ -80,10 +84,10 @@ def unique_triples(triples: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def expect_synonyms(count: int, identifier: str, source: str = "") -> None:
-    """Refuse an entity of over a hundred thousand synonyms.
+    """Reject an entity with more than 100,000 synonyms.
 
     Raises:
-        ReadError: If it has so many.
+        ReadError: If ``count`` is larger.
     """
     if count > MOST_SYNONYMS:
         raise ReadError(
@@ -92,18 +96,18 @@ def expect_synonyms(count: int, identifier: str, source: str = "") -> None:
 
 
 class GraphBuilder:
-    """Collects what a source says and makes a :class:`KnowledgeGraph` of it.
+    """Collects entities, relations and triples of a source and makes a :class:`KnowledgeGraph`.
 
-    Entities and relations come into being when they are first named, in that order; what is said of one later adds to
-    it: the first label and definition stay, synonyms are joined.
+    Entities and relations are numbered in the order of first use. Later declarations of an
+    entity add to it: its first label and definition are used, and synonyms are joined.
 
     Args:
-        source: Where the graph comes from, for messages.
-        language: Tag of the language that its names are wanted in; readers choose by it where a source has several.
+        source: Name of the source, for messages.
+        language: Tag of the preferred language of names; readers choose names by it.
 
     Attributes:
-        prefixes: Namespace of each prefix.
-        aliases: Alternative ids of entities, and what stands in their place wherever they are named.
+        prefixes: IRI namespace of each CURIE prefix.
+        aliases: Entity id for each alternative id; it replaces the alternative id in triples.
 
     Example:
         >>> builder = GraphBuilder("by hand")
@@ -132,10 +136,11 @@ class GraphBuilder:
     def entity(
         self, identifier: str, label: str = "", synonyms: Iterable[str] = (), definition: str = ""
     ) -> int:
-        """Declare an entity, or say more of one; return its row.
+        """Declare an entity, or add names and a definition to one; return its row.
 
         Raises:
-            ReadError: If one of the texts is longer than a million letters, or there are over a hundred thousand synonyms.
+            ReadError: If a text is longer than 1,000,000 letters, or the entity has more than
+                100,000 synonyms.
         """
         identifier = self.aliases.get(identifier, identifier)
         self._expect_texts(identifier, identifier, label, definition)
@@ -154,16 +159,16 @@ class GraphBuilder:
         return row
 
     def replace(self, alternatives: Mapping[str, str]) -> None:
-        """Let ids stand for entities that are there, from here on, but for ids that are entities themselves."""
+        """Add alternative ids of entities, except for ids that are entities themselves."""
         self.aliases.update(
             {name: one for name, one in alternatives.items() if name not in self and one in self}
         )
 
     def relation(self, identifier: str, label: str = "") -> int:
-        """Declare a relation, or give it a label; return its number.
+        """Declare a relation, or add a label to one; return its number.
 
         Raises:
-            ReadError: As :meth:`entity`.
+            ReadError: If a text is longer than 1,000,000 letters.
         """
         self._expect_texts(identifier, identifier, label)
         number = self._relations.setdefault(identifier, len(self._relations))
@@ -173,13 +178,14 @@ class GraphBuilder:
         return number
 
     def relation_ids(self) -> tuple[str, ...]:
-        """Return the relations named so far."""
+        """Return the ids of the relations declared so far."""
         return tuple(self._relations)
 
     def triple(self, head: str, relation: str, tail: str, split: str = "train") -> None:
-        """Add a triple, but for one whose ends are one entity only as one of their ids stands for the other.
+        """Add a triple.
 
-        ``split`` is ``train`` for what is known, ``valid`` or ``test`` for what is held out.
+        A triple between two different ids of one entity is left out. ``split`` is ``train`` for
+        known triples, ``valid`` or ``test`` for held-out triples.
         """
         rows, relations = self._rows, self._relations
         head_row, number, tail_row = rows.get(head), relations.get(relation), rows.get(tail)
@@ -194,18 +200,19 @@ class GraphBuilder:
         self._triples[split].extend((head_row, number, tail_row))
 
     def count_shared(self, split: str, other: str) -> int:
-        """Return how many triples are in two splits."""
+        """Return the number of triples that two splits have in common."""
         return len(np.intersect1d(self._numbers(split), self._numbers(other)))
 
     def build(self, *, skipped: int = 0) -> KnowledgeGraph:
-        """Make the graph: triples sorted and unique, names in place of missing labels.
+        """Make the graph, with sorted unique triples and derived names for missing labels.
 
         Raises:
-            ReadError: If nothing was declared.
+            ReadError: If no entity was declared.
         """
         if not self._rows:
             raise ReadError(
-                "expected at least one entity, found none; is it empty, of another format, or without links and names?",
+                "expected at least one entity, found none; is it empty, of another format, "
+                "or without links and names?",
                 self.source,
             )
         labels = [
@@ -248,14 +255,15 @@ class GraphBuilder:
     def _expect_texts(self, identifier: str, *texts: str) -> None:
         longest = max(map(len, texts))
         if longest > LONGEST_TEXT:
-            message = f"expected names and definitions of at most {LONGEST_TEXT:,} letters, found {longest:,}"
-            raise ReadError(f"{message} at {identifier[:60]}; shorten the text", self.source)
+            message = f"expected names and definitions of at most {LONGEST_TEXT:,} letters"
+            message = f"{message}, found {longest:,} at {identifier[:60]}"
+            raise ReadError(f"{message}; shorten the text", self.source)
 
     def _sorted(self, split: str) -> NDArray[np.int32]:
         return unique_triples(self._rows_of(split))
 
     def _numbers(self, split: str) -> NDArray[np.int64]:
-        """Return a number for each triple of a split, the same for the same triple."""
+        """Return an integer for each triple of a split; equal triples have equal integers."""
         heads, relations, tails = self._rows_of(split).T.astype(np.int64)
         return np.asarray((heads * len(self._relations) + relations) * len(self._rows) + tails)
 

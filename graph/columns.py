@@ -1,4 +1,4 @@
-"""Text held as two arrays, so that a million strings cost their bytes and map straight onto a file."""
+"""Columns of text as two arrays: compact in memory, and mapped directly from a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["NestedTextColumn", "TextColumn"]
 
 
 class TextColumn(Sequence[str]):
-    """An immutable sequence of strings: all UTF-8 bytes in one array, and where each string starts.
+    """Immutable sequence of strings: UTF-8 bytes in one array, offsets in another.
 
     Args:
         data: UTF-8 bytes of all strings, one after the other, ``uint8`` of shape (bytes,).
@@ -33,7 +33,7 @@ class TextColumn(Sequence[str]):
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> TextColumn:
-        """Make a column of any strings."""
+        """Make a column of strings."""
         encoded = [string.encode("utf-8", "replace") for string in strings]
         offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
         np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
@@ -74,7 +74,7 @@ class TextColumn(Sequence[str]):
 
 
 class NestedTextColumn(Sequence[tuple[str, ...]]):
-    """An immutable sequence of tuples of strings, as the synonyms of each entity.
+    """Immutable sequence of tuples of strings, such as the synonyms of each entity.
 
     Args:
         strings: All strings, row after row.
@@ -93,7 +93,7 @@ class NestedTextColumn(Sequence[tuple[str, ...]]):
 
     @classmethod
     def of(cls, nested: Iterable[Sequence[str]]) -> NestedTextColumn:
-        """Make a column of any sequences of strings."""
+        """Make a column of sequences of strings."""
         lists = list(nested)
         rows = np.zeros(len(lists) + 1, dtype=np.int64)
         np.cumsum([len(entry) for entry in lists], out=rows[1:])
@@ -101,7 +101,7 @@ class NestedTextColumn(Sequence[tuple[str, ...]]):
 
     @property
     def owners(self) -> NDArray[np.int64]:
-        """The row that each string is in, of shape (strings,)."""
+        """Row of each string, ``int64`` of shape (strings,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.rows))
 
     def __len__(self) -> int:

@@ -17,7 +17,7 @@ Rows = NDArray[np.int32]
 
 
 def _hops(entity: int, step: Callable[[int], Rows]) -> dict[int, int]:
-    """Return the fewest steps to whatever steps lead to from ``entity``."""
+    """Return the length of the shortest path from ``entity`` to each entity it reaches."""
     found: dict[int, int] = {}
     front, hop = [entity], 0
     while front:
@@ -30,21 +30,22 @@ def _hops(entity: int, step: Callable[[int], Rows]) -> dict[int, int]:
 
 
 def _ascending(rows: Iterable[int], but: int) -> Rows:
-    """Return rows in order, without one of them."""
+    """Return rows in ascending order, without ``but``."""
     return np.array(sorted(set(rows) - {but}), dtype=np.int32)
 
 
 class Hierarchy:
-    """Parents and children of every entity, and what follows from them.
+    """Parents and children of every entity, with ancestors, depths and subsumptions.
 
     Args:
         children: Child of each link, ``int32`` of shape (links,).
-        parents: Parent of each link, likewise.
-        ids: Names of the rows.
-        on_cycle: ``"raise"``, or ``"ignore"`` to leave out the links that close a circle (they are in ``dropped``).
+        parents: Parent of each link, ``int32`` of shape (links,).
+        ids: Id of each row.
+        on_cycle: ``"raise"``, or ``"ignore"`` to remove the links that close a cycle; they are
+            listed in ``dropped``.
 
     Raises:
-        CycleError: If the links run in a circle; it lists one.
+        CycleError: If the links have a cycle and ``on_cycle`` is ``"raise"``; it lists one.
 
     Example:
         >>> pets = Hierarchy(np.array([1, 2]), np.array([0, 1]), ids=["animal", "dog", "poodle"])
@@ -78,14 +79,15 @@ class Hierarchy:
         self._children = np.ascontiguousarray(upward[:, 0])
 
     def turned(self) -> Hierarchy:
-        """Return it upside down: parents are children."""
+        """Return the inverse hierarchy, in which parents are children."""
         return Hierarchy(self.links[:, 1], self.links[:, 0], ids=self.ids)
 
     def __repr__(self) -> str:
-        return f"Hierarchy({len(self.members):,} entities, {len(self.links):,} links, {len(self.roots):,} roots)"
+        counts = f"{len(self.members):,} entities, {len(self.links):,} links"
+        return f"Hierarchy({counts}, {len(self.roots):,} roots)"
 
     def has(self, entity: int) -> bool:
-        """Tell whether an entity is a member."""
+        """Return whether an entity is a member, that is, has a link."""
         return bool(len(self.parents(entity)) or len(self.children(entity)))
 
     @cached_property
@@ -113,7 +115,11 @@ class Hierarchy:
         return self.siblings_of(np.array([entity]))[1]
 
     def siblings_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
-        """Return the siblings of many entities: (position in ``entities``, sibling), both of shape (pairs,), ascending."""
+        """Return the siblings of many entities, ascending.
+
+        Returns:
+            Position in ``entities`` and sibling, each of shape (pairs,).
+        """
         rows, n = np.asarray(entities), max(len(self.ids), 1)
         owners, parents = self.parents_of(rows)
         through, children = self.children_of(parents)
@@ -122,19 +128,31 @@ class Hierarchy:
         return found // n, (found % n).astype(np.int32)
 
     def parents_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
-        """Return the direct parents of many entities: (position in ``entities``, parent), both of shape (pairs,)."""
+        """Return the direct parents of many entities.
+
+        Returns:
+            Position in ``entities`` and parent, each of shape (pairs,).
+        """
         starts = self._parent_starts
         owners, places = runs(starts[entities], starts[np.asarray(entities) + 1] - starts[entities])
         return owners, self._parents[places]
 
     def children_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
-        """Return the direct children of many entities: (position in ``entities``, child), both of shape (pairs,)."""
+        """Return the direct children of many entities.
+
+        Returns:
+            Position in ``entities`` and child, each of shape (pairs,).
+        """
         starts = self._child_starts
         owners, places = runs(starts[entities], starts[np.asarray(entities) + 1] - starts[entities])
         return owners, self._children[places]
 
     def ancestors_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
-        """Return everything above many entities: (position in ``entities``, ancestor), both of shape (pairs,)."""
+        """Return the ancestors of many entities.
+
+        Returns:
+            Position in ``entities`` and ancestor, each of shape (pairs,).
+        """
         n, keys = max(len(self.ids), 1), self.subsumption_keys
         first = np.searchsorted(keys, np.asarray(entities, dtype=np.int64) * n)
         owners, places = runs(
@@ -143,27 +161,30 @@ class Hierarchy:
         return owners, (keys[places] % n).astype(np.int32)
 
     def ancestors(self, entity: int) -> Rows:
-        """Return everything above ``entity``, ascending, without itself."""
+        """Return the ancestors of ``entity``, ascending, without itself."""
         return _ascending(self.hops_upward(entity), but=entity)
 
     def descendants(self, entity: int) -> Rows:
-        """Return everything below ``entity``, ascending, without itself."""
+        """Return the descendants of ``entity``, ascending, without itself."""
         return _ascending(_hops(entity, self.children), but=entity)
 
     def hops_upward(self, entity: int) -> dict[int, int]:
-        """Return how many links the shortest way up to each ancestor of ``entity`` has; in a cycle, to itself too."""
+        """Return the number of links on the shortest path from ``entity`` to each ancestor.
+
+        In a cycle, ``entity`` is an ancestor of itself.
+        """
         return _hops(entity, self.parents)
 
     @cached_property
     def topological(self) -> Rows:
-        """Members with every parent before its children."""
+        """Members in topological order: every parent before its children."""
         order = np.lexsort((self.members, self._longest[self.members]))
         ordered: Rows = self.members[order]
         return ordered
 
     @cached_property
     def _longest(self) -> NDArray[np.int64]:
-        """Longest path from a root to each row, by rounds over the links."""
+        """Length of the longest path from a root to each row, ``int64`` of shape (entities,)."""
         levels = np.zeros(len(self.ids), dtype=np.int64)
         while len(self.links):
             raised = levels.copy()
@@ -175,7 +196,7 @@ class Hierarchy:
 
     @cached_property
     def depth(self) -> NDArray[np.int64]:
-        """Number of links on the shortest way from each row up to a root; 0 for roots and for non-members."""
+        """Length of the shortest path from each row to a root; 0 for roots and non-members."""
         depths = np.zeros(len(self.ids), dtype=np.int64)
         for row in self.topological.tolist():
             above = self.parents(row)
@@ -184,7 +205,10 @@ class Hierarchy:
         return depths
 
     def indirect_subsumptions(self) -> Rows:
-        """Return all (descendant, ancestor) pairs that are no direct link, ``int32`` of shape (pairs, 2), ascending."""
+        """Return the (descendant, ancestor) pairs without a direct link, ascending.
+
+        The array is ``int32`` of shape (pairs, 2).
+        """
         n, keys = max(len(self.ids), 1), self.subsumption_keys
         indirect = keys[~within(self.links[:, 0].astype(np.int64) * n + self.links[:, 1], keys)]
         return np.stack([indirect // n, indirect % n], axis=1).astype(np.int32)
@@ -192,11 +216,14 @@ class Hierarchy:
     def is_ancestor(
         self, children: NDArray[np.integer], parents: NDArray[np.integer]
     ) -> NDArray[np.bool_]:
-        """Tell of each child and parent whether the parent is an ancestor, direct or indirect; nothing is its own.
+        """Return whether each parent is a direct or indirect ancestor of its child.
+
+        No entity is an ancestor of itself.
 
         Args:
             children: Rows, of any shape.
-            parents: Rows, of a shape that broadcasts with it, as ``(1, m)`` with children of ``(n, 1)``.
+            parents: Rows, of a shape that broadcasts with ``children``, such as ``(1, m)`` with
+                ``(n, 1)``.
         """
         return within(
             self.subsumption_keys, np.asarray(children, dtype=np.int64) * len(self.ids) + parents
@@ -204,7 +231,7 @@ class Hierarchy:
 
     @cached_property
     def subsumption_keys(self) -> Keys:
-        """Every (descendant, ancestor) pair as ``descendant * entities + ancestor``, sorted; 8 bytes a pair."""
+        """Sorted pairs as ``descendant * entities + ancestor``, ``int64`` of shape (pairs,)."""
         n, levels = max(len(self.ids), 1), self._longest[self.links[:, 0]]
         links = self.links[np.argsort(levels, kind="stable")].astype(np.int64)
         starts, counts = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -227,7 +254,7 @@ class Hierarchy:
         return np.sort(keys[:used])
 
     def _runs_in_a_circle(self) -> bool:
-        """Tell whether some entities are left when those without parents go, and then those whose parents are gone."""
+        """Return whether the links have a cycle: whether repeated removal of roots ends early."""
         left = np.diff(self._parent_starts)
         free = np.flatnonzero(left == 0)
         gone = len(free)
@@ -241,7 +268,10 @@ class Hierarchy:
         return gone < len(self.ids)
 
     def _closing_links(self) -> list[tuple[tuple[int, int], tuple[int, ...]]]:
-        """Return each link that closes a circle, with the circle, as a walk upward in the order of ids comes to it."""
+        """Return each link that closes a cycle, with the cycle.
+
+        Links are found by a depth-first search upwards, in the order of ids.
+        """
         found: list[tuple[tuple[int, int], tuple[int, ...]]] = []
         done: set[int] = set()
 

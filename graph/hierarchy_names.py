@@ -13,23 +13,23 @@ SUBCLASS = frozenset(
         *("kind of", "is a kind of", "subtype of"),
     )
 )
-"""Names of one and the same relation, as :func:`~ontodex.graph.names.normalise` spells them, like all here."""
+"""Normalised names of the subclass relation; see :func:`~ontodex.graph.names.normalise`."""
 
 BROADER = frozenset(
     ("broader", "broader concept", "broader term", "broader transitive", "broader generic")
 )
-"""Those of another, in thesauri."""
+"""Normalised names of the broader relation of thesauri."""
 
 EQUIVALENT = frozenset(("equivalentclass", "equivalent class"))
 """Names of the relation between classes that are the same (``owl:equivalentClass``)."""
 
 UPWARD = SUBCLASS | BROADER | {"hypernym", "instance hypernym"}
-"""Names that tell by themselves that a relation leads from child to parent."""
+"""Names that always mean a relation from child to parent."""
 
 PARENT = frozenset(
     ("parent", "parents", "superclass", "super class", "generalisation", "generalization")
 )
-"""Names that mean it in a question, but may be those of another relation in a graph."""
+"""Names that mean it in a query, but may mean another relation in a graph."""
 
 DOWNWARD = frozenset(
     (
@@ -52,11 +52,11 @@ DOWNWARD = frozenset(
         ),
     )
 )
-"""Names of its inverse."""
+"""Names of the inverse relation, from parent to child."""
 
 
 def spelt(identifier: str, label: str = "") -> frozenset[str]:
-    """Return the id of a relation, its local name and the label, as they are spelt here.
+    """Return the normalised forms of a relation's id, local name and label.
 
     >>> sorted(spelt("http://www.w3.org/2004/02/skos/core#broader", "has broader"))
     ['broader', 'has broader', 'skos:broader']

@@ -1,4 +1,4 @@
-"""The known triples of a graph in both directions, looked up by arrays of entities and relations."""
+"""Known triples in both directions, looked up by arrays of entities and relations."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ from ontodex.graph.knowledge_graph import both_directions
 __all__ = ["KnownLinks"]
 
 MANY = 20
-"""Tails of a question from which on it is not told how many they are."""
+"""Number of tails of a query from which on larger numbers are not distinguished."""
 
 SMOOTHED = 0.5
-"""Entities that are added to those that have more tails, and to those that have not."""
+"""Pseudo-counts of queries with more tails, and of queries without more tails."""
 
 Rows = NDArray[np.int64]
 
 
 class KnownLinks:
-    """Known triples: relations from R on are inverses.
+    """Known triples; relations from R on are inverses.
 
     Args:
-        triples: Of shape (n, 3).
+        triples: Head, relation and tail, of shape (n, 3).
         n_entities: Number of entities.
         n_relations: Number of relations R.
 
     Attributes:
         n_entities: Number of entities.
-        n_relations: Number of relations, inverses counted: 2R.
-        triples: All triples and their inverses, each once, ascending, of shape (links, 3).
+        n_relations: Number of relations with inverses, 2R.
+        triples: Distinct triples and inverse triples, ascending, of shape (links, 3).
 
     Example:
         >>> links = KnownLinks(np.array([[0, 0, 1], [0, 0, 2]]), 3, 1)
-        >>> origins, tails = links.follow(np.array([2, 0]), np.array([1, 0]))  # (2, inverse), (0, relation)
+        >>> # Tails of (2, inverse relation) and of (0, relation)
+        >>> origins, tails = links.follow(np.array([2, 0]), np.array([1, 0]))
         >>> origins.tolist(), tails.tolist()
         ([0, 1, 1], [0, 1, 2])
     """
@@ -57,14 +58,14 @@ class KnownLinks:
     def spans(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> tuple[Rows, Rows]:
-        """Return where in :attr:`triples` those of each question begin, and how many they are."""
+        """Return the first position in :attr:`triples` of each query, and its number of tails."""
         keys = self._key(entities, relations)
         starts = np.searchsorted(self._questions, keys)
         return starts, np.searchsorted(self._questions, keys, side="right") - starts
 
     @cached_property
     def _going_on(self) -> NDArray[np.float64]:
-        """How usual it is, by relation and number of tails up to :data:`MANY`, that what has so many has more."""
+        """Probability of more tails by relation and number of tails, up to :data:`MANY`."""
         questions, counts = np.unique(self._questions, return_counts=True)
         relations = questions % self.n_relations
         exactly = np.zeros((self.n_relations, MANY + 2))
@@ -77,13 +78,15 @@ class KnownLinks:
     def going_on(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float64]:
-        """Return how usual it is that what has as many tails as an entity has more, as a logarithm; 0 for what has none.
+        """Return the log probability that an entity has more tails than the known ones.
 
-        Nearly nothing where no entity has more tails than this one: a person has one place of birth.
+        It is estimated from the entities with the same number of tails, and is 0 for an entity
+        without tails. It is very low where no entity has more tails: a person has one place of
+        birth.
 
         Args:
-            entities: Of shape (n,).
-            relations: Likewise.
+            entities: Rows, of shape (n,).
+            relations: Relations, of shape (n,).
         """
         counts = np.minimum(self.spans(entities, relations)[1], MANY)
         usual: NDArray[np.float64] = self._going_on[relations, counts]
@@ -92,15 +95,15 @@ class KnownLinks:
     def follow(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer], most: int | None = None
     ) -> tuple[Rows, Rows]:
-        """Return the known tails of questions.
+        """Return the known tails of queries.
 
         Args:
-            entities: Of shape (n,).
-            relations: Likewise.
-            most: Leave out questions of more tails.
+            entities: Rows, of shape (n,).
+            relations: Relations, of shape (n,).
+            most: Queries with more tails are left out.
 
         Returns:
-            The question of each tail, ascending, and the tail.
+            Position of the query of each tail, ascending, and the tail; each of shape (tails,).
         """
         starts, counts = self.spans(entities, relations)
         if most is not None:
@@ -111,7 +114,7 @@ class KnownLinks:
     def tails(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> Iterator[Rows]:
-        """Yield the known tails of each question, ascending."""
+        """Yield the known tails of each query, ascending."""
         for start, count in zip(*self.spans(entities, relations), strict=True):
             yield self.triples[start : start + count, 2]
 
@@ -128,7 +131,7 @@ class KnownLinks:
         relations: NDArray[np.integer],
         tails: NDArray[np.integer],
     ) -> NDArray[np.bool_]:
-        """Say of each triple whether it is known; shapes are broadcast."""
+        """Return whether each triple is known; shapes are broadcast."""
         return within(self._keys, self._key(entities, relations) * self.n_entities + tails)
 
     def inverse(self, relations: NDArray[np.integer]) -> Rows:

@@ -1,4 +1,4 @@
-"""Wrong parents for true subsumptions: drawn at random, and siblings.
+"""Negatives of true subsumptions: random entities and siblings of the parent.
 
 Source: He et al., Language Models as Hierarchy Encoders (2024), section 4 and its public data.
 """
@@ -22,19 +22,19 @@ KINDS = ("random", "hard")
 """Kinds of negatives."""
 
 ROUNDS = 32
-"""Rounds of drawing again what was refused, before all that is allowed is listed."""
+"""Rounds of rejection sampling before the allowed candidates are listed."""
 BLOCK = 1 << 22
-"""Most siblings held at once."""
+"""Maximal number of siblings in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """True subsumptions, each with parents that are wrong.
+    """True subsumptions, each with negatives.
 
     Attributes:
         positives: (child, parent), ``int32`` of shape (n, 2).
-        random: Wrong parents from the whole hierarchy, ``int32`` of shape (n, m).
-        hard: Siblings of the child first, then the random ones, likewise.
+        random: Parents drawn from all members, ``int32`` of shape (n, m).
+        hard: Siblings, then random parents where there are too few, ``int32`` of shape (n, m).
     """
 
     positives: Rows
@@ -45,13 +45,15 @@ class Pairs:
         return len(self.positives)
 
     def pairs(self, kind: str) -> tuple[Rows, Rows, NDArray[np.bool_]]:
-        """Return (children, parents, labels), each of shape (n * (m + 1),): a positive, then its negatives.
+        """Return children, parents and labels, each of shape (n * (m + 1),).
+
+        Each positive is followed by its negatives.
 
         Args:
             kind: ``"random"`` or ``"hard"``.
 
         Raises:
-            SettingsError: If ``kind`` is another.
+            SettingsError: If ``kind`` has another value.
         """
         expect_choice("negatives", kind, KINDS)
         parents = np.concatenate(
@@ -63,7 +65,7 @@ class Pairs:
 
 
 def bits_of(*seed: int) -> np.random.PCG64:
-    """Return a stream of bits, the same on every machine and in every version of numpy.
+    """Return a stream of random bits that is equal on every machine and version of numpy.
 
     Raises:
         SettingsError: If a number is negative.
@@ -74,7 +76,9 @@ def bits_of(*seed: int) -> np.random.PCG64:
 
 
 def homonym_rate(names: Sequence[str]) -> float:
-    """Return the share of names that another entity bears too, but for case and spacing; 0 without names.
+    """Return the share of names that several entities have, ignoring case and white space.
+
+    It is 0 without names.
 
     >>> homonym_rate(["bank", "Bank", "river", "shore"])
     0.5
@@ -84,7 +88,7 @@ def homonym_rate(names: Sequence[str]) -> float:
 
 
 def name_groups(names: Sequence[str]) -> Keys:
-    """Number the names so that homonyms have one number.
+    """Return a number for each name; homonyms have the same number.
 
     >>> name_groups(["bank", "river", "Bank"]).tolist()
     [0, 1, 0]
@@ -103,23 +107,25 @@ def draw_negatives(
     seed: int | Sequence[int] = 0,
     names: Sequence[str] | None = None,
 ) -> Pairs:
-    """Draw wrong parents of each child, never the child, an ancestor, or one entity twice.
+    """Draw distinct negatives for each child: neither the child nor an ancestor.
 
-    The random ones come from all members of the hierarchy with equal chances; descendants are among them, as in the
-    paper, which also has the child itself and repetitions. The hard ones are siblings through any parent in random
-    order, filled up with the random ones.
+    Random negatives are drawn uniformly from all members of the hierarchy. Descendants are
+    among them, as in the paper, which also allows the child itself and repetitions. Hard
+    negatives are siblings through any parent, in random order, then random negatives.
 
     Args:
-        hierarchy: The whole hierarchy.
+        hierarchy: The full hierarchy.
         positives: (child, parent), ``int32`` of shape (n, 2).
-        negatives: How many of either kind for each.
+        negatives: Number of random and of hard negatives for each positive.
         seed: Equal seeds give equal draws; several numbers make one seed.
-        names: Names of the rows. With them no negative is named like the child, an ancestor, or another negative of it:
-            an encoder reads names only, and could not tell them apart.
+        names: Names of the rows. If given, no negative has the name of the child, of an
+            ancestor or of another negative of the child, since an encoder reads names only and
+            cannot distinguish homonyms.
 
     Raises:
-        GraphError: If there are fewer candidates than ``negatives`` for some child; it is named.
-        SettingsError: If ``negatives`` is less than 1, or ``names`` are not as many as the rows.
+        GraphError: If some child has fewer candidates than ``negatives``; it is named.
+        SettingsError: If ``negatives`` is less than 1, or ``names`` has another length than
+            the hierarchy has rows.
     """
     if negatives < 1:
         raise SettingsError(f"negatives: expected 1 or more, found {negatives}")
@@ -137,7 +143,10 @@ def draw_negatives(
 
 
 class _Drawing:
-    """One stream of draws, and what it must not draw: keys ``child * names + name`` of the child and its ancestors."""
+    """A stream of draws with keys ``child * names + name`` of the child and its ancestors.
+
+    These keys are excluded from the draws.
+    """
 
     def __init__(
         self, hierarchy: Hierarchy, names: Sequence[str] | None, bits: np.random.PCG64, count: int
@@ -151,11 +160,11 @@ class _Drawing:
         )
 
     def allowed(self, children: Keys, parents: Rows) -> NDArray[np.bool_]:
-        """Tell which parents may stand as wrong ones of the children."""
+        """Return which parents are allowed as negatives of the children."""
         return ~within(self.refused, children * len(self.groups) + self.groups[parents])
 
     def random(self, children: Keys) -> Rows:
-        """Draw at random from all members, and again whatever is refused or there already."""
+        """Draw from all members; redraw excluded and repeated entities."""
         members = self.hierarchy.members
         table: Rows = np.zeros((len(children), self.count), dtype=np.int32)
         open_ = np.ones(table.shape, dtype=bool)
@@ -176,21 +185,22 @@ class _Drawing:
         return table
 
     def exactly(self, child: np.int64) -> Rows:
-        """Draw from the list of all that is allowed, where the hierarchy is small."""
+        """Draw from the list of allowed entities, for small hierarchies."""
         members = self.hierarchy.members
         order = members[np.argsort(self.bits.random_raw(len(members)), kind="stable")]
         order = order[self.allowed(np.full(len(order), child), order)]
         _, first = np.unique(self.groups[order], return_index=True)
         if len(first) < self.count:
             raise GraphError(
-                f"expected at least {self.count} entities that are no ancestors of {self.hierarchy.ids[int(child)]}, as "
-                f"negatives, found {len(first)}; ask for fewer negatives, or take a larger hierarchy"
+                f"expected at least {self.count} entities that are no ancestors of "
+                f"{self.hierarchy.ids[int(child)]}, as negatives, found {len(first)}; ask for "
+                "fewer negatives, or take a larger hierarchy"
             )
         found: Rows = order[np.sort(first)[: self.count]]
         return found
 
     def blocks(self, children: Keys) -> Iterator[slice]:
-        """Cut the children into blocks of bounded numbers of siblings."""
+        """Divide the children into blocks with a bounded number of siblings."""
         links, n = self.hierarchy.links, len(self.groups)
         fans = np.bincount(links[:, 1], minlength=n)[links[:, 1]]
         siblings = np.bincount(links[:, 0], weights=fans, minlength=n).astype(np.int64)
@@ -203,7 +213,7 @@ class _Drawing:
         )
 
     def hard(self, children: Keys, random: Rows) -> Rows:
-        """Draw from the siblings, and fill up with what was drawn at random."""
+        """Draw from the siblings, then take random negatives where there are too few."""
         owners, siblings = self.hierarchy.siblings_of(children)
         kept = self.allowed(children[owners], siblings)
         owners, siblings = owners[kept], siblings[kept]
@@ -226,7 +236,7 @@ class _Drawing:
 
 
 def _repeated(table: Keys) -> NDArray[np.bool_]:
-    """Tell of each cell whether its value stands to its left in the row already."""
+    """Return whether the value of each cell occurs to its left in the same row."""
     order = np.argsort(table, axis=1, kind="stable")
     ordered = np.take_along_axis(table, order, axis=1)
     again = np.zeros(table.shape, dtype=bool)

@@ -1,4 +1,4 @@
-"""What is said about a source that can be used all the same."""
+"""Warnings about sources that are read with some parts left out."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ PACKAGE = __name__.partition(".")[0]
 
 
 class ReadWarning(UserWarning):
-    """Parts of a source were left out: they are faulty, contradict each other, or are about nothing that is known.
+    """Warning that parts of a source were left out, or that names lack the wanted language.
 
-    Or it has no names in the language they are wanted in.
+    Parts are left out if they are faulty, contradictory, or about unknown entities.
     """
 
 
 def warn_reader(message: str) -> None:
-    """Give a :class:`ReadWarning` at the line outside this package that asked for what is read."""
+    """Issue a :class:`ReadWarning` at the calling line outside this package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""Taking entities and links out of a graph."""
+"""Removal of entities and links from a graph."""
 
 from __future__ import annotations
 
@@ -22,45 +22,50 @@ Rows = NDArray[np.int32]
 
 
 def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
-    """Return the graph without some entities and without the triples they are in.
+    """Return the graph without some entities and their triples.
 
-    The others keep their order, relations stay.
+    The other entities keep their order, and the relations remain.
 
     Args:
         graph: The graph.
-        ids: CURIE, IRI, label or synonym of each entity to take out.
+        ids: CURIE, IRI, label or synonym of each entity to remove.
 
     Raises:
-        UnknownEntity: If there is no such entity (the nearest names are offered), or a name fits several equally well
-            (their ids are listed).
-        GraphError: If nothing would be left.
+        UnknownEntity: If there is no such entity (the nearest names are listed), or several
+            entities match a name equally well (their ids are listed).
+        GraphError: If no entity would remain.
     """
     keep = np.ones(graph.n_entities, dtype=bool)
     for name in ids:
         keep[_only(graph, name)] = False
     if not keep.any():
         raise GraphError(
-            f"{graph.source}: expected to leave at least one entity, found that all are to be removed"
+            f"{graph.source}: expected to leave at least one entity, found that all are to be "
+            "removed"
         )
     return with_entities(graph, keep)
 
 
 def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph:
-    """Return the graph without the triples of another, held out or not; entities and relations stay.
+    """Return the graph without the triples of another graph, known or held out.
+
+    Entities and relations remain.
 
     Args:
         graph: The graph.
-        links: What is taken out; its entities and relations are named as for :func:`merge`, or by label or synonym. Usual
-            names of relations from child to parent (``is_a``, ``subclass of``, ``broader``, …) mean any of these, where the
+        links: Triples to remove. Entities and relations are matched as by :func:`merge`, or by
+            label or synonym. A usual name of the relation from child to parent (``is_a``,
+            ``subclass of``, ``broader``, …) stands for every such relation, if the graph has no
+            relation of that name.
             graph has none of the name.
 
     Raises:
-        UnknownEntity: If an end of a link is not in the graph, or fits several of its entities.
-        UnknownRelation: If a relation is not.
-        GraphError: If there is none of the links, or none is given.
+        UnknownEntity: If an end of a link is not in the graph, or matches several entities.
+        UnknownRelation: If a relation is not in the graph.
+        GraphError: If the graph has none of the links, or ``links`` is empty.
 
     Warns:
-        ReadWarning: If some are not there.
+        ReadWarning: If the graph lacks some of the links.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -93,7 +98,8 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         message = (
             f"{graph.source}: expected links of the graph to remove, found {graph.labels[head]!r} "
-            f"{graph.relation_labels[relation]!r} {graph.labels[tail]!r}{more}, which it does not have"
+            f"{graph.relation_labels[relation]!r} {graph.labels[tail]!r}{more}, "
+            "which it does not have"
         )
         if not wanted:
             raise GraphError(message)
@@ -106,7 +112,10 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
 
 
 def _usual(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:
-    """Return all relations from child to parent, if a name is a usual one for them, and none of the graph's; else none."""
+    """Return all relations from child to parent for a usual name of such a relation.
+
+    The result is empty for other names, and for names of relations in the graph.
+    """
     is_usual = bool(spelt(name) & (SUBCLASS | BROADER)) and graph.find_relation(name) is None
     return graph.hierarchy_relations if is_usual else ()
 
@@ -118,7 +127,7 @@ def _keys(graph: KnowledgeGraph, triples: Rows) -> Keys:
 
 
 def _only(graph: KnowledgeGraph, name: str) -> int:
-    """Return the one entity that is meant by a name."""
+    """Return the row of the only entity with a name."""
     found = graph.find_all(name)
     if found is None:
         offered = graph.ids if looks_like_identifier(name) else dict.fromkeys(graph.labels)
@@ -127,7 +136,7 @@ def _only(graph: KnowledgeGraph, name: str) -> int:
     if len(rows) > 1:
         listed = ", ".join(graph.ids[row] for row in rows[:8]) + (", …" if len(rows) > 8 else "")
         raise UnknownEntity(
-            f"{graph.source}: expected one entity, found {len(rows)} with the {kind} {name!r}: {listed}; "
-            "give the id of the one that is meant"
+            f"{graph.source}: expected one entity, found {len(rows)} with the {kind} {name!r}: "
+            f"{listed}; give the id of the one that is meant"
         )
     return rows[0]

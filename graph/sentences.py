@@ -1,4 +1,4 @@
-"""What a graph states in sentences: those of every entity's label and definition."""
+"""Sentences of the labels and definitions of a graph."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ontodex.graph.text import in_words
 __all__ = ["EntitySentences", "entity_sentences", "sentences"]
 
 LANGUAGE = "en"
-"""Whose abbreviations are known; other languages that end their sentences alike are taken apart too."""
+"""Language whose abbreviations are known; sentences of similar languages are also split."""
 
 
 @dataclass(frozen=True, eq=False)
 class EntitySentences:
-    """Sentences, and which entity says each.
+    """Sentences with the entity of each.
 
     Attributes:
-        texts: The sentences, those of an entity one after the other, its label's first.
-        owners: Row of the entity of each, ``int32`` of shape (sentences,), ascending.
+        texts: The sentences, grouped by entity; those of the label come first.
+        owners: Row of the entity of each sentence, ``int32`` of shape (sentences,), ascending.
     """
 
     texts: Sequence[str]
@@ -34,7 +34,7 @@ class EntitySentences:
 
 
 def sentences(text: str) -> list[str]:
-    """Take a text apart into sentences; one without any end of a sentence is one.
+    """Split a text into sentences; a text without sentence end is one sentence.
 
     >>> sentences("A sleep disorder. It was described by Dr. Smith in 1903.")
     ['A sleep disorder.', 'It was described by Dr. Smith in 1903.']
@@ -46,13 +46,15 @@ def sentences(text: str) -> list[str]:
 
 
 def entity_sentences(graph: KnowledgeGraph) -> EntitySentences:
-    """Return the sentences of every entity's label (in words, if it is in camel case) and definition, each once.
+    """Return the distinct sentences of the label and definition of every entity.
+
+    A label in camel case is split into words.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
         >>> builder = GraphBuilder("pets")
         >>> _ = builder.entity("ex:dog", "dog", [], "An animal that barks. It is loyal.")
-        >>> statements(builder.build()).texts
+        >>> entity_sentences(builder.build()).texts
         ['dog', 'An animal that barks.', 'It is loyal.']
     """
     texts: list[str] = []

@@ -1,4 +1,4 @@
-"""Splitting a graph into what is known and what is held out."""
+"""Splits of a graph into known and held-out triples."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from ontodex.graph.negatives import bits_of
 __all__ = ["DIRECT", "hold_out", "links_fingerprint", "split", "validation_links"]
 
 DIRECT = 2
-"""The part of a draw that holds out direct links; see :func:`hold_out`."""
+"""Random stream for held-out direct links; see :func:`hold_out`."""
 
 
 def split(
     graph: KnowledgeGraph, valid: float = 0.05, test: float = 0.05, seed: int = 0
 ) -> KnowledgeGraph:
-    """Hold out some of the known triples, for validation and for testing.
+    """Hold out a fraction of the known triples for validation and testing.
 
-    A triple stays known where its head, its tail or its relation would have no known triple left, so a graph with few
-    triples an entity may hold out fewer than asked.
+    A triple remains known if its head, tail or relation would have no known triple left. A
+    graph with few triples per entity may therefore hold out fewer triples than requested.
 
     Args:
         graph: A graph without held-out triples.
         valid: Fraction of the triples to hold out for validation.
-        test: Fraction to hold out for testing.
+        test: Fraction of the triples to hold out for testing.
         seed: Equal seeds give equal splits.
 
     Raises:
-        GraphError: If the graph has held-out triples already.
-        SettingsError: If a fraction is negative or they do not leave any triple.
+        GraphError: If the graph already has held-out triples.
+        SettingsError: If a fraction is negative, or the fractions sum to 1 or more.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -49,7 +49,8 @@ def split(
     if len(graph.valid) or len(graph.test):
         found = f"{len(graph.valid)} + {len(graph.test)}"
         raise GraphError(
-            f"{graph.source}: expected a graph without held-out triples, found {found}; it is split already"
+            f"{graph.source}: expected a graph without held-out triples, found {found}; "
+            "it is split already"
         )
     if not (valid >= 0 and test >= 0 and valid + test < 1):
         raise SettingsError(
@@ -84,12 +85,17 @@ def split(
 
 
 def validation_links(hierarchy: Hierarchy, *, seed: int, held_out: float = 0.1) -> Rows:
-    """Return the direct links that ``"mixed-hop"`` of :func:`make_task` holds out for validation, of shape (n, 2)."""
+    """Return the direct links held out for validation, of shape (n, 2).
+
+    They are those that the task ``"mixed-hop"`` of :func:`make_task` holds out.
+    """
     return hold_out(hierarchy.links, held_out, seed, DIRECT)[1]
 
 
 def links_fingerprint(links: Rows, names: Sequence[str]) -> str:
-    """Hash links and their order, by which draws of a seed go, through the names of their ends (hex, 128 bits).
+    """Return a 128-bit hash of links in their order, in hexadecimal.
+
+    The draws of a seed depend on this order. Links are hashed by the names of their ends.
 
     Args:
         links: (child, parent), of shape (n, 2).
@@ -97,7 +103,8 @@ def links_fingerprint(links: Rows, names: Sequence[str]) -> str:
 
     Example:
         >>> links = np.array([[1, 0]])
-        >>> links_fingerprint(links, ["animal", "dog"]) == links_fingerprint(links, ["animal", "cat"])
+        >>> names, other = ["animal", "dog"], ["animal", "cat"]
+        >>> links_fingerprint(links, names) == links_fingerprint(links, other)
         False
     """
     digest = hashlib.blake2b(digest_size=16)
@@ -107,16 +114,16 @@ def links_fingerprint(links: Rows, names: Sequence[str]) -> str:
 
 
 def hold_out(pairs: Rows, share: float, seed: int, part: int) -> list[Rows]:
-    """Draw a share of pairs, and halve it: one half for validation, one for testing.
+    """Draw a share of pairs, half of it for validation and half for testing.
 
     Args:
         pairs: Of shape (n, 2).
         share: Fraction of the pairs to draw.
         seed: Equal seeds and parts give equal draws.
-        part: Which stream of random numbers to draw by.
+        part: Number of the random stream.
 
     Returns:
-        The pairs that stay, the first half and the second half; each in the order of ``pairs``.
+        The remaining pairs, the first half and the second half; each in the order of ``pairs``.
     """
     drawn = np.argsort(bits_of(seed, part).random_raw(len(pairs)), kind="stable")
     count = round(share * len(pairs))

@@ -1,4 +1,4 @@
-"""A part of a graph: some of its entities, or of its triples."""
+"""Subgraphs: some of the entities or triples of a graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ Rows = NDArray[np.int32]
 
 
 def with_entities(graph: KnowledgeGraph, keep: NDArray[np.bool_]) -> KnowledgeGraph:
-    """Return a graph with some of its entities and the triples among them; they keep their order, relations stay.
+    """Return the subgraph of some entities, with the triples among them.
+
+    Entities keep their order, and all relations remain.
 
     Args:
         graph: The graph.
@@ -41,7 +43,7 @@ def with_entities(graph: KnowledgeGraph, keep: NDArray[np.bool_]) -> KnowledgeGr
 
 
 def with_triples(graph: KnowledgeGraph, known: Rows, valid: Rows, test: Rows) -> KnowledgeGraph:
-    """Return a graph with other triples, each ``int32`` of shape (triples, 3): those that are known, and those held out."""
+    """Return a graph with other known and held-out triples, ``int32`` of shape (triples, 3)."""
     heads, relations, tails = map(np.ascontiguousarray, known.T)
     return dataclasses.replace(
         graph, heads=heads, relations=relations, tails=tails, valid=valid, test=test

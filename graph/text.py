@@ -1,4 +1,4 @@
-"""The text that stands for an entity or a relation, made in one place."""
+"""Texts of entities, relations and queries for text encoders."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class TextSettings:
-    """What goes into the text of an entity.
+    """Contents of the text of an entity.
 
     Attributes:
         synonyms: Largest number of synonyms in an entity's text.
         definition: Whether the definition is in an entity's text.
-        neighbours: Largest number of labels of linked entities in an entity's text, if there is room.
+        neighbours: Largest number of labels of linked entities, added up to ``max_words``.
         max_words: An entity's text is truncated to this many words.
 
     Raises:
@@ -48,18 +48,18 @@ class TextSettings:
 
 
 DEFAULT_TEXTS = TextSettings()
-"""What goes into a text if nothing else is said."""
+"""Default contents of a text."""
 
 LABEL_ALONE = TextSettings(synonyms=0, definition=False)
-"""What a hierarchy encoder reads that does not say otherwise: the label alone, as in the paper of HiT."""
+"""Default contents for a hierarchy encoder: the label alone, as in the paper of HiT."""
 
 
 def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) -> list[str]:
     """Return "label (synonym; synonym): definition" of each entity.
 
-    A label in camel case is taken apart into words. A definition that starts with the label goes on without it, and
-    neighbours are labels of entities linked by known triples, in the order of their ids, after a space: the rules of
-    SimKGC (Wang et al. 2022).
+    A label in camel case is split into words. If a definition starts with the label, it follows
+    without the label. Neighbours are labels of entities linked by known triples, in the order
+    of their ids, after a space. These are the rules of SimKGC (Wang et al. 2022).
 
     Args:
         graph: Where the entities are.
@@ -90,15 +90,16 @@ def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) 
 
 
 def hierarchy_texts(graph: KnowledgeGraph, trained: Mapping[str, Any], where: str) -> list[str]:
-    """Return what a hierarchy encoder reads of each entity.
+    """Return the text of each entity for a hierarchy encoder.
 
     Args:
         graph: Where the entities are.
-        trained: How texts were built in its training: fields of :class:`TextSettings`; without any, the label alone.
-        where: What to name if that makes no sense.
+        trained: Texts of its training, as fields of :class:`TextSettings`; empty for the label
+            alone.
+        where: Place of these settings, for messages.
 
     Raises:
-        SettingsError: If it does not.
+        SettingsError: If ``trained`` has an unknown field or value.
     """
     return entity_texts(
         graph, settings_from(TextSettings, {**asdict(LABEL_ALONE), **trained}, where)
@@ -106,16 +107,18 @@ def hierarchy_texts(graph: KnowledgeGraph, trained: Mapping[str, Any], where: st
 
 
 def question_text(entity: str, relation: str, *, backward: bool = False) -> str:
-    """Return what a text encoder reads of a question for tails, or for heads with ``backward``.
+    """Return the text of a query for tails, or for heads with ``backward``.
 
-    >>> question_text("Lisbon", "capital of"), question_text("Portugal", "capital of", backward=True)
-    ('Lisbon capital of', 'capital of Portugal')
+    >>> question_text("Lisbon", "capital of")
+    'Lisbon capital of'
+    >>> question_text("Portugal", "capital of", backward=True)
+    'capital of Portugal'
     """
     return f"{relation} {entity}" if backward else f"{entity} {relation}"
 
 
 def inverse_text(relation: str) -> str:
-    """Return the text of the inverse of a relation, by which heads are predicted as tails.
+    """Return the text of an inverse relation; heads are predicted as tails of the inverse.
 
     >>> inverse_text("has part")
     'inverse has part'
@@ -124,7 +127,7 @@ def inverse_text(relation: str) -> str:
 
 
 def relation_texts(graph: KnowledgeGraph) -> list[str]:
-    """Return the label of each relation, and then "inverse " and the label of each: twice as many texts as relations.
+    """Return the label of each relation, then the text of each inverse: 2R texts.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -141,7 +144,7 @@ _CAMEL_CASE = re.compile(r"[A-Z]?[a-z]{2,}(?:[A-Z][a-z]+)+")
 
 
 def in_words(label: str) -> str:
-    """Take a label in camel case apart, as the texts of entities have it.
+    """Split a label in camel case into words.
 
     >>> in_words("FoodEstablishment"), in_words("McDonald"), in_words("FBN1")
     ('Food establishment', 'McDonald', 'FBN1')

@@ -1,4 +1,4 @@
-"""The IRIs that readers and writers of RDF know."""
+"""IRIs of RDF vocabularies that readers and writers use."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ SHACL = "http://www.w3.org/ns/shacl#"
 BIOPAX = "http://www.biopax.org/release/biopax-level3.owl#"
 WIKIBASE = "http://wikiba.se/ontology#"
 VOCABULARY = (OWL, RDF, RDFS, XSD)
-"""Where nothing is an entity."""
+"""Namespaces without entities."""
 NO_LINKS = (*VOCABULARY, OBO_IN_OWL, SHACL)
-"""Where no property links entities of an ontology."""
+"""Namespaces of properties that do not link entities of an ontology."""
 SCHEMA = ("https://schema.org/", "http://schema.org/")
 OURS = "urn:ontodex:"
-"""Where ids that are no IRI live in RDF, percent-encoded."""
+"""Namespace of ids that are no IRI, percent-encoded."""
 RELATIONS = OURS + "relation/"
-"""Where those of relations do, apart from those of entities, which may be the same."""
+"""Namespace of relation ids, separate since an entity may have the same id."""
 
 TYPE = RDF + "type"
 SUBCLASS = RDFS + "subClassOf"
 EQUIVALENT = OWL + "equivalentClass"
 CARDINALITIES = (OWL + "minQualifiedCardinality", OWL + "qualifiedCardinality")
-"""Numbers of what each member of a restriction is linked to, at least."""
+"""Properties of the minimal number of links in a cardinality restriction."""
 ALTERNATIVE = OBO_IN_OWL + "hasAlternativeId"
-"""What leads from a class to an id that it has taken over."""
+"""Property from a class to an alternative id."""
 SAME = (SKOS + "exactMatch", OWL + "sameAs", EQUIVALENT, *(space + "sameAs" for space in SCHEMA))
-"""What leads from a resource to what it is elsewhere."""
+"""Properties from a resource to an equivalent one."""
 REPLACED_BY = (OBO + "IAO_0100001", DCT + "isReplacedBy")
-"""What leads from a deprecated class to the one in its place."""
+"""Properties from a deprecated class to its replacement."""
 ASIDE = (*NO_LINKS, *REPLACED_BY)
-"""How properties begin whose values are no links of a term, even if they name one."""
+"""Beginnings of properties whose values are not links of a term."""
 PROPOSED = "semapv:SemanticSimilarityThresholdMatching"
-"""How SSSOM justifies what a model proposes."""
+"""SSSOM's mapping justification of predicted links."""
 TOOL = "ontodex"
-"""What a line in SSSOM says of where it is from, if it is from here."""
+"""Value of SSSOM's ``mapping_tool`` in rows written by ontodex."""
 OUR_TOOL = f"mapping_tool: {TOOL}"
-"""What a table in SSSOM says above its header of where its lines are from, if it is from here."""
+"""Metadata line above the header of an SSSOM table written by ontodex."""
 PREDICTIONS = OURS + "Predictions"
-"""Class of the named graphs that hold predictions, which are never read as known."""
+"""Class of named graphs with predictions; they are not read as known triples."""
 
 LABELS = (
     *(RDFS + "label", SKOS + "prefLabel", SKOS_XL + "prefLabel"),
@@ -72,9 +72,9 @@ DEFINITIONS = (
     DCT + "description",
 )
 TEXT_OF = (SKOS_XL + "literalForm", RDF + "value")
-"""What a label or definition that is a resource reads (SKOS Reference, appendix B; SKOS Primer, section 4.2)."""
+"""Text of a label or definition that is a resource (SKOS Reference B, SKOS Primer 4.2)."""
 SCHEME_LINKS = tuple(SKOS + name for name in ("inScheme", "topConceptOf", "hasTopConcept"))
-"""Links between concepts and the scheme that they are of, which is no entity."""
+"""Links between concepts and their scheme; the scheme is no entity."""
 DOCUMENTS = tuple(
     SKOS + name
     for name in ("memberList", "note", "changeNote", "editorialNote", "historyNote", "example")
@@ -98,9 +98,9 @@ PROPERTIES = (
     WIKIBASE + "Property",
 )
 NO_ENTITIES = (OWL + "Ontology", DATATYPE, SKOS + "ConceptScheme")
-"""Types of what is neither an entity nor a property."""
+"""Types of resources that are neither entities nor properties."""
 NAMED_BY = WIKIBASE + "directClaim"
-"""What leads from an entity that stands for a property to the property."""
+"""Property from an entity that stands for a property to the property."""
 NOTES = (
     *(
         WIKIBASE + kind
@@ -118,9 +118,9 @@ NOTES = (
         )
     ),
 )
-"""Types of what says more of a link or an entity, in Wikibase and in BioPAX, and is none itself."""
+"""Types of nodes in Wikibase and BioPAX that describe a link or an entity."""
 NEGATED = ("https://w3id.org/biolink/vocab/negated",)
-"""Properties of a statement that tell whether it is denied."""
+"""Properties of a statement that is negated."""
 DOMAINS = (RDFS + "domain", *(space + "domainIncludes" for space in SCHEMA))
 RANGES = (RDFS + "range", *(space + "rangeIncludes" for space in SCHEMA))
 
@@ -135,4 +135,4 @@ NAMING: Mapping[str, tuple[str, int]] = MappingProxyType(
         for rank, predicate in enumerate(predicates)
     }
 )
-"""What each naming predicate gives, and its rank among those that give the same."""
+"""Kind of name of each naming predicate, and its rank within the kind."""

@@ -48,8 +48,8 @@ def read(
     order by :func:`ontodex.graph.merge`: entities with the same CURIE or IRI are one, whatever
     prefixes a source uses. Alternative ids of an ontology are replaced by the ids of its terms in
     the sources after it. Tables that name rows of one another by keys, as those of a database, are
-    joined (see :func:`.mapping.joins.guess_joins`); where their ids are numbers, they get the name of
-    their table as a prefix (``companies:1``), with a warning.
+    joined (see :func:`.mapping.joins.guess_joins`); where their ids are numbers, they get the name
+    of their table as a prefix (``companies:1``), with a warning.
 
     Args:
         source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame. A
@@ -75,8 +75,8 @@ def read(
     Raises:
         ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is
             ``"raise"``.
-        SettingsError: If ``on_error`` or ``format`` is unknown, ``language`` is no tag, or a mapping
-            is faulty.
+        SettingsError: If ``on_error`` or ``format`` is unknown, ``language`` is no tag, or a
+            mapping is faulty.
         PlugInError: If an installed package that adds a format is faulty.
 
     Example:
@@ -101,7 +101,7 @@ def read_more(
 
     Args:
         graph: The graph; its entities may be named by columns that name what other sources hold.
-        mappings: The mappings of its tables, as an index keeps them; a table that none fits is guessed.
+        mappings: The mappings of its tables, as stored in an index; others are guessed.
         sources: See :func:`read`.
         settings: Keyword arguments of :func:`read`; mappings that are given there go first.
 
@@ -139,7 +139,7 @@ def inspect(
     language: str = LANGUAGE,
     mapping: Any = None,
 ) -> Inspection:
-    """Return what sources would be read as: each table with its columns, joins, sampled rows, and what is left out.
+    """Return how sources would be read: mappings, joins, sampled rows and ignored columns.
 
     Args:
         source: See :func:`read`, also for the rest.

@@ -88,7 +88,7 @@ class Inspection:
         return tuple(table.mapping for table in self.tables)
 
     def write(self, path: str | Path) -> None:
-        """Write the mappings as YAML, to be edited and given to :func:`ontodex.read` as ``mapping``."""
+        """Write the mappings as YAML, for editing and for ``mapping`` of :func:`ontodex.read`."""
         Path(path).write_text(mappings_text(self.mappings), "utf-8")
 
     def __str__(self) -> str:

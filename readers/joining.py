@@ -1,4 +1,4 @@
-"""Sources whose tables name rows of one another by keys: of a database, sheets, files, and lists in JSON and XML."""
+"""Joins of tables by foreign keys: in databases, sheets, files, and JSON and XML lists."""
 
 from __future__ import annotations
 
@@ -62,9 +62,10 @@ class Document(NamedTuple):
 
 
 def gathered(sources: Sequence[Any]) -> list[Any]:
-    """Return sources with the records of a folder whose files hold one each as a document in place of the first of them.
+    """Return sources with the record files of a folder combined into one document.
 
-    In place of the others is nothing. Records that say different things stay apart.
+    The document replaces the first of these files, and ``None`` the others. Records of different
+    kinds remain separate.
     """
     found, by_folder = [*sources], dict[Path, list[int]]()
     for number, one in enumerate(sources):
@@ -90,7 +91,7 @@ def _say_the_same(records: Sequence[Record]) -> bool:
 
 
 Joined = tuple[Sheet | Document, TableMapping]
-"""A table with ids in place of keys, and what its mapping says of its keys, or all of its mapping if that was given."""
+"""A table with ids in place of keys, and the mapping of its keys, or its given mapping."""
 
 
 def joined(
@@ -146,7 +147,7 @@ class _Rows:
     """A table in a file or a sheet.
 
     Attributes:
-        tables: Itself, or nothing if it has no header or two columns of one name, or links what are no numbers.
+        tables: The table; empty without a header, with duplicate columns, or with links of words.
         mappings: The mapping that was given for it, or nothing.
     """
 
@@ -295,7 +296,7 @@ def _renames(mapping: TableMapping, table: KeyedTable) -> bool:
 
 
 def header_names(mapping: TableMapping) -> dict[str, str]:
-    """Return the names that say what the columns of a joined table are, by the names that they have."""
+    """Return the original names of the columns of a joined table, by their current names."""
     if mapping.head:
         return {mapping.head: "head", mapping.relation: "relation", mapping.tail: "tail"}
     return dict.fromkeys(mapping.id, "id")

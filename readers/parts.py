@@ -1,4 +1,4 @@
-"""Sources that are read together: ids that stand for different things, and columns that name what others hold."""
+"""Sources that are read together: clashes of ids, and columns that name other entities."""
 
 from __future__ import annotations
 
@@ -38,18 +38,19 @@ class Part(NamedTuple):
 
 
 def warn_of_clashes(parts: Sequence[Part]) -> None:
-    """Warn where most numbers that are ids in two tables bear different labels there, and yet are read as one."""
+    """Warn if most shared numeric ids of two tables have different labels."""
     tables = [part for part in parts if part.table.own_labels and are_counted(part.table.ids)]
     clashes = ((one, other, _clash(one, other)) for one, other in combinations(tables, 2))
     for one, other, example in islice((clash for clash in clashes if clash[2]), 1):
         one.problems.remark(
-            f"ids of {one.graph.source} and {other.graph.source} are the same numbers with other labels ({example}), and "
+            f"ids of {one.graph.source} and {other.graph.source} are the same numbers with "
+            f"other labels ({example}), and "
             "are read as one; if they are not, give the ids of each a beginning of its own"
         )
 
 
 def _clash(one: Part, other: Part) -> str:
-    """Return an example of different labels, if most ids that two tables share have different ones."""
+    """Return an example of different labels, if most shared ids of two tables have them."""
     shared = one.table.ids & other.table.ids
     labels = [
         {
@@ -80,8 +81,9 @@ def warn_of_columns(parts: Sequence[Part]) -> None:
     ]
     if told:
         told[0].problems.remark(
-            f"left out {'; '.join(named)}: a column of numbers, dates, yes and no, sentences, or texts that few rows share "
-            "is no relation; if one is, read the table of what it names too, or put it into a table of head, relation and "
+            f"left out {'; '.join(named)}: a column of numbers, dates, yes and no, sentences, or "
+            "texts that few rows share is no relation; if one is, read the table of what it names "
+            "too, or put it into a table of head, relation and "
             "tail, or, if its numbers are ids, let its name end in id"
         )
 
@@ -95,10 +97,11 @@ def _columns(part: Part) -> str:
 def with_named(
     graph: KnowledgeGraph, parts: Sequence[Part], known: KnowledgeGraph | None = None
 ) -> KnowledgeGraph:
-    """Return the graph of all parts with the links of the columns that name what other parts hold.
+    """Return the graph of all parts with links from columns that name entities of other parts.
 
-    A column that is left out of its table is a relation if nine of ten of its cells are the id, the label or else a synonym
-    of one entity; its mapping becomes that. Numbers are none: what rows they name is decided before tables are read.
+    An ignored column is a relation if nine of ten of its cells are the id, the label or else a
+    synonym of one entity; its mapping is changed accordingly. Numbers are excluded: joins of tables
+    are determined before they are read.
 
     Args:
         graph: The graph.
@@ -130,7 +133,7 @@ def with_named(
 
 
 def _names_of(graph: KnowledgeGraph) -> dict[str, str | None]:
-    """Return the entities of a graph by id, label, or else synonym; nothing where several have one name."""
+    """Return entities by id, label, or else synonym; ``None`` for ambiguous names."""
     names = ids_by_name(zip(graph.labels, graph.ids, strict=True))
     names.update((identifier, identifier) for identifier in graph.ids)
     owners = (graph.ids[row] for row in graph.synonyms.owners.tolist())
@@ -138,7 +141,7 @@ def _names_of(graph: KnowledgeGraph) -> dict[str, str | None]:
 
 
 def _read_known_only(table: Table, column: str) -> None:
-    """Change the mapping of a table: a column that it leaves out is a relation to what other sources hold."""
+    """Change an ignored column of a mapping to a relation to entities of other sources."""
     for number, mapping in enumerate(table.read_by):
         if column in mapping.ignored:
             ignored = {name: why for name, why in mapping.ignored.items() if name != column}

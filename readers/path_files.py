@@ -28,10 +28,10 @@ NUMBERED = re.compile(r"(\S+?)(?:\s+[-:]\s+|\t\s*|[,;])(.+)")
 def read_paths(
     source: Path | Sheet, builder: GraphBuilder, problems: Problems, table: Table
 ) -> None:
-    """Read a category a line, by its path; ids may stand before the paths (``3 - Animals > Birds``).
+    """Read a category a line, by its path, perhaps after an id (``3 - Animals > Birds``).
 
-    Lines above the paths that begin with # are comments. The id of a category without one is its path; with one, its path is
-    an alternative id.
+    Lines above the paths that begin with # are comments. A category without an id has its path as
+    id, and otherwise as alternative id.
 
     Args:
         source: A text file, or a sheet whose rows are its lines.

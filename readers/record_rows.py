@@ -52,16 +52,16 @@ NAMES = (*ID, *LABELS)
 
 
 class RecordRows:
-    """The rows that records make, with one for each entity that stands inside a record.
+    """Rows of records, and of the entities nested in records.
 
     Args:
-        records: Those that are entities.
+        records: The records that are entities.
 
     Attributes:
-        found: The rows of the records, so far.
-        inside: Those of what stands inside them.
-        links: The links of entities to those that stand inside them.
-        columns: The names of the cells in all rows.
+        found: Rows of the records.
+        inside: Rows of nested entities.
+        links: Links from entities to nested entities.
+        columns: Names of the cells in all rows.
     """
 
     def __init__(self, records: Sequence[Record]) -> None:
@@ -82,13 +82,13 @@ class RecordRows:
         self._maps = _maps(records)
 
     def add(self, record: Record, kind: str = "", above: Category = (), parent: str = "") -> str:
-        """Add the row of a record, and those of the entities inside it; return its id, or its label if it has none.
+        """Add the rows of a record and its nested entities; return its id, or else its label.
 
         Args:
             record: The object.
-            kind: The key that it stands under in another object; its number is told from those of the records by it.
-            above: The path of what it is below.
-            parent: The id of that.
+            kind: Its key in another object, a prefix of numeric ids.
+            above: Path of the parent.
+            parent: Id of the parent.
         """
         identifier, label = text_of(record, ID), text_of(record, LABELS)
         path = (*above, label or identifier)
@@ -116,18 +116,18 @@ class RecordRows:
         return identifier or label
 
     def _is_own(self, identifier: str, label: str) -> bool:
-        """Tell whether an id, and a label if there is one, are those of a record."""
+        """Return whether an id, and a label if given, belong to a record."""
         own = self._own.get(identifier)
         return own is not None and (not label or normalise(own) == normalise(label))
 
     def link(self, record: Record) -> Row:
-        """Return the cells of a link, and add the rows of its ends if they say something of themselves."""
+        """Return the cells of a link; add rows for ends with further properties."""
         return self.row(
             {key: self.add(value) if is_named(value) else value for key, value in record.items()}
         )
 
     def row(self, record: Record, head: str = "") -> Row:
-        """Return the cells of a record by their names; of a ``head``, what stands inside it makes links."""
+        """Return the cells of a record by name; objects nested in a ``head`` are links."""
         return dict(self._cells(record, head, ""))
 
     def _cells(self, record: Record, head: str, before: str) -> Iterator[tuple[str, str]]:
@@ -164,20 +164,21 @@ class RecordRows:
 
 
 def _holds_nameless(value: Any) -> bool:
-    """Tell whether a list holds objects that are no entities."""
+    """Return whether a list has objects that are no entities."""
     return isinstance(value, list) and any(
         isinstance(one, dict) and not is_named(one) for one in value
     )
 
 
 def _joined(key: str, values: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return what is in a list that holds objects without a name: under each of their keys what they have there.
+    """Return the values of a list of objects without names, by key of the objects.
 
-    What says a relation and a tail is a link, and the relation its key.
+    Objects with a relation and a tail are links, and the relation is the key.
 
     >>> _joined("phase", [{"chain": "attack", "of": 1}, {"chain": "defence"}])
     {'phase chain': ['attack', 'defence'], 'phase of': [1]}
-    >>> _joined("links", [{"relation": "part_of", "target": "b"}, {"relation": "part_of", "target": "c"}])
+    >>> links = [{"relation": "part_of", "target": "b"}, {"relation": "part_of", "target": "c"}]
+    >>> _joined("links", links)
     {'part_of': ['b', 'c']}
     """
     found: dict[str, list[Any]] = {}
@@ -187,7 +188,7 @@ def _joined(key: str, values: Sequence[Any]) -> dict[str, list[Any]]:
 
 
 def _said(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a value in a list says, under the names of columns."""
+    """Yield the values in a list, with the names of their columns."""
     if not isinstance(value, dict) or is_named(value):
         yield key, value
         return
@@ -203,7 +204,7 @@ def _said(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _maps(records: Sequence[Record]) -> set[str]:
-    """Return the keys whose objects have no key in half of them: what names columns is in most, other keys are values."""
+    """Return the keys of objects whose keys are values: no key is in half of the objects."""
     count, keys = Counter[str](), defaultdict[str, Counter[str]](Counter)
     left: list[Any] = [[*records]]
     while left:
@@ -222,9 +223,9 @@ def _maps(records: Sequence[Record]) -> set[str]:
 
 
 def _listed(value: Record) -> list[Any]:
-    """Return what an object under names of values lists: its values, or its names where these are numbers.
+    """Return the values of a map, or its keys where the values are numbers.
 
-    Objects among the values are records whose names are their ids.
+    Objects among the values become records with their keys as ids.
     """
     if is_map_of_records(value) and any(value.values()):
         return under_ids(value)
@@ -233,7 +234,7 @@ def _listed(value: Record) -> list[Any]:
 
 
 def is_map_of_records(value: Any) -> bool:
-    """Tell whether a value is an object that holds nothing but objects, some of which may be empty."""
+    """Return whether a value is an object of objects only, some of which may be empty."""
     return isinstance(value, dict) and all(
         one is None or isinstance(one, dict) for one in value.values()
     )
@@ -255,7 +256,7 @@ def is_children(key: str, value: Any) -> bool:
 
 
 def key_of(record: Record, names: Sequence[str]) -> str:
-    """Return the key under which a record has a text or a number of one of these names, the most telling, or nothing."""
+    """Return the key of a text or number with the best of these names, or an empty string."""
     found = ((names.index(form), key) for key, form in _forms(tuple(record)) if form in names)
     return next((key for _, key in sorted(found) if plain(record[key]).strip()), "")
 

@@ -1,4 +1,4 @@
-"""Records of JSON: objects in a list, a line each, or under their ids; what rows are in a table."""
+"""JSON records as rows of a table: objects in a list, one a line, or under their ids."""
 
 from __future__ import annotations
 
@@ -55,26 +55,26 @@ MOST_KEYS = 1000
 """Keys that records have in all."""
 
 TRAPI = "knowledge_graph"
-"""Where the graph is in an answer in the Translator Reasoner API, beside a query and its results."""
+"""Path of the graph in a response of the Translator Reasoner API."""
 
 LINKML = ("classes", "slots", "types", "enums", "subsets")
-"""Where the elements of a schema of LinkML are, under their names."""
+"""Keys of the elements of a LinkML schema, which are under their names."""
 
 INSIDE = ("attributes", "permissible_values")
-"""What elements of a schema hold under names: the slots of a class, the values of an enumeration."""
+"""Named parts of elements of a schema: slots of a class, values of an enumeration."""
 
 ABOUT = frozenset(("meta", "metadata", "head", "header", "info", "context", "@context", "prefixes"))
-"""Keys of objects that say something of the document."""
+"""Keys of objects that describe the document."""
 
 MOST_MAPS = 100
 """Objects in an object that may each hold others under ids."""
 
 FREE, MOST_EMPTY = 1_000_000, 100
-"""A table that records make may have so many cells, and so many for each that is filled."""
+"""Maximal number of cells of a table of records, and of cells for each filled cell."""
 
 
 def json_of(path: Path, problems: Problems) -> Any:
-    """Return the document in a file, or of a document a line the list of them; lines that are none are problems.
+    """Return the document in a file, or a list of one document a line; bad lines are problems.
 
     Raises:
         ReadError: If the file is no JSON.
@@ -112,18 +112,19 @@ def read_records(
     called: Mapping[str, str] = MappingProxyType({}),
     negated: bool = False,
 ) -> None:
-    """Read objects as rows of a table, whose header are their keys: triples, or entities with what is said of them.
+    """Read objects as rows of a table whose header is their keys: triples or entities.
 
-    An object inside one is an entity of its own if it has an id or a label, and else its keys are columns of the one that it
-    is in; what stands in ``children`` is below that. Of a tree without ids, paths are the ids.
+    A nested object with an id or a label is an entity; the keys of any other nested object are
+    columns of the outer object. Objects in ``children`` are children of theirs. In a tree without
+    ids, paths are ids.
 
     Args:
-        objects: The objects, as :func:`lists_of` finds them.
-        builder: Takes the triples, or the entities and their links.
-        problems: Takes what holds none.
-        table: Says by which mapping to read; takes those that they were read by.
-        called: Names of columns in the mapping, by the keys of objects that stand for them.
-        negated: Read what the records say not to hold, in place of what holds.
+        objects: The objects, as from :func:`lists_of`.
+        builder: Receives the triples, or the entities and their links.
+        problems: Receives faulty objects.
+        table: Has the mappings to read by; receives those that were used.
+        called: Names of columns in the mapping, by keys of objects.
+        negated: Read negated records, in place of the others.
 
     Raises:
         ReadError: If there are no objects, or none that tells what it is.
@@ -132,8 +133,8 @@ def read_records(
     records = [_with_full_name(unwrapped(one)) for one in objects]
     if not records:
         raise ReadError(
-            'expected OBO-graph JSON with "graphs", JSON-LD with "@context", or objects in a list, a line each or under '
-            "their ids, found other JSON or YAML",
+            'expected OBO-graph JSON with "graphs", JSON-LD with "@context", or objects in a list, '
+            "a line each or under their ids, found other JSON or YAML",
             builder.source,
         )
     links, entities = (
@@ -181,7 +182,10 @@ def read_records(
 
 
 def _with_labels(records: list[Record], problems: Problems) -> list[Record]:
-    """Return records, the first short texts that tell them apart as labels, if they have none and hold entities that do."""
+    """Return records with the first distinct short texts as labels, where labels are missing.
+
+    This applies to records with nested entities.
+    """
     if any(map(is_named, records)) or not any(
         _holds_named(value) for one in records for value in one.values()
     ):
@@ -203,12 +207,15 @@ def _holds_named(value: Any) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def is_link(names: tuple[str, ...]) -> bool:
-    """Tell whether the keys of a record name two ends, and not what is said of an entity that has a start and an end."""
+    """Return whether the keys of a record are those of a link, not of an entity."""
     return names_ends(names) and (triples_mapping(names) is not None or own_columns(names) is None)
 
 
 def _with_relations(links: Sequence[Record]) -> list[Record]:
-    """Return links, with the relation under a name that says less where there is no better one; under it not all differ."""
+    """Return links with the relation under a less specific key, if no better one exists.
+
+    Values of that key must recur.
+    """
     said = {
         name: [link[name] for link in links if isinstance(link.get(name), str)]
         for name in LINK_NAMES
@@ -230,14 +237,14 @@ def _with_relation(link: Record, names: Sequence[str]) -> Record:
 
 
 def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
-    """Return the objects of a document that stand for something each, by the key of the list that they are in.
+    """Return the objects of a document that are records, by the key of their list.
 
-    These are the objects of a list, or of the lists in an object (``{"nodes": [...], "links": [...]}``), or what stands
-    under ids in an object, or the object itself, if it has a name.
+    They are the objects of a list, of the lists in an object (``{"nodes": [...], "links":
+    [...]}``), or of a map from ids, or the document itself if it has a name.
 
     Args:
-        document: What was read of JSON.
-        name: What stands for a key where there is none.
+        document: The JSON value.
+        name: Key of a list without one.
     """
     if isinstance(document, list):
         return {name: [one for one in document if isinstance(one, dict)]}
@@ -279,12 +286,14 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
 
 
 def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
-    """Return the objects under ids in each of several objects, as the classes and the slots of a schema of LinkML.
+    """Return the objects of several maps from ids, such as the classes and slots of LinkML.
 
-    Ids differ from object to object, or are numbers; where the keys are the same words, they are what is said of each.
+    Ids differ from map to map, or are numbers; keys that recur are properties.
 
-    >>> _maps_of_ids({"classes": {"dog": {"is_a": "pet"}, "pet": {}}, "slots": {"age": {"range": "number"}}})
-    {'classes': [{'id': 'dog', 'is_a': 'pet'}, {'id': 'pet'}], 'slots': [{'id': 'age', 'range': 'number'}]}
+    >>> classes, slots = {"dog": {"is_a": "pet"}, "pet": {}}, {"age": {"range": "number"}}
+    >>> found = _maps_of_ids({"classes": classes, "slots": slots})
+    >>> found["classes"], found["slots"]
+    ([{'id': 'dog', 'is_a': 'pet'}, {'id': 'pet'}], [{'id': 'age', 'range': 'number'}])
     >>> _maps_of_ids({"NO": {"names": {"en": "Norway"}}, "SE": {"names": {"en": "Sweden"}}})
     {}
     """
@@ -298,7 +307,7 @@ def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
 
 
 def _schema(document: Mapping[str, Any]) -> dict[str, list[Record]]:
-    """Return the elements of a schema of LinkML, by kind; nothing of any other document."""
+    """Return the elements of a LinkML schema by kind; empty for any other document."""
     if not {"id", "name"} <= document.keys() and "prefixes" not in document:
         return {}
     return {
@@ -309,9 +318,9 @@ def _schema(document: Mapping[str, Any]) -> dict[str, list[Record]]:
 
 
 def _element(record: Record) -> Record:
-    """Return an element of a schema with what it holds under names as lists of elements.
+    """Return an element of a schema with its named parts as lists of elements.
 
-    The values of an enumeration are below it, and have the ids of their meanings as alternative ids.
+    Values of an enumeration are its children; their meanings are alternative ids.
     """
     found: dict[str, Any] = {}
     for key, value in record.items():
@@ -323,10 +332,12 @@ def _element(record: Record) -> Record:
 
 
 def _is_map(key: str, value: Record) -> bool:
-    """Tell whether an object beside lists holds records under ids: all its values are objects, most of the same keys.
+    """Return whether an object beside lists is a map from ids to records with similar keys.
 
-    >>> _is_map("nodes", {"n1": {"label": "Ann"}, "n2": {"label": "Bo"}}), _is_map("meta", {"by": {"name": "Ann"}})
-    (True, False)
+    >>> _is_map("nodes", {"n1": {"label": "Ann"}, "n2": {"label": "Bo"}})
+    True
+    >>> _is_map("meta", {"by": {"name": "Ann"}})
+    False
     """
     if key.lower() in ABOUT or not value or not is_map_of_records(value):
         return False
@@ -335,14 +346,16 @@ def _is_map(key: str, value: Record) -> bool:
 
 
 def rows_in(document: Any) -> list[list[str]]:
-    """Return the rows of a table that JSON holds by its rows or its columns, as pandas writes it; nothing of other JSON.
+    """Return the rows of a table in JSON, by rows or columns as of pandas; else no rows.
 
-    The names of columns are the first row, if there are names.
+    Names of columns are the first row, if there are any.
 
     >>> rows_in({"id": {"0": "a", "1": "b"}, "name": {"0": "Ann", "1": "Bob"}})
     [['id', 'name'], ['a', 'Ann'], ['b', 'Bob']]
-    >>> rows_in({"columns": ["id", "name"], "data": [["a", "Ann"]]}), rows_in([["dog", "is_a", "animal"]])
-    ([['id', 'name'], ['a', 'Ann']], [['dog', 'is_a', 'animal']])
+    >>> rows_in({"columns": ["id", "name"], "data": [["a", "Ann"]]})
+    [['id', 'name'], ['a', 'Ann']]
+    >>> rows_in([["dog", "is_a", "animal"]])
+    [['dog', 'is_a', 'animal']]
     """
     if isinstance(document, list):
         is_table = _are(list, document) and all(len(row) > 1 for row in document)
@@ -371,7 +384,7 @@ def _are(kind: type, values: Sequence[Any]) -> bool:
 
 
 def cell_of(value: Any) -> str:
-    """Return what JSON holds as a cell: of a list its parts, nothing of objects."""
+    """Return a JSON value as a cell: the items of a list, nothing of objects."""
     return (
         "|".join(filter(None, map(plain, value)))
         if isinstance(value, list)
@@ -380,7 +393,7 @@ def cell_of(value: Any) -> str:
 
 
 def unwrapped(record: Record) -> Record:
-    """Return what a record says of itself where an object in it does (``{"data": {"id": …}}``), or as Neo4j exports it."""
+    """Return the properties of a record from its wrapper (``{"data": {"id": …}}``, Neo4j)."""
     if record.get("type") == "relationship" and {"start", "label", "end"} <= {*record}:
         return {"head": record["start"], "relation": record["label"], "tail": record["end"]}
     if record.get("type") == "node" and isinstance(
@@ -403,7 +416,7 @@ def unwrapped(record: Record) -> Record:
 
 
 def _with_full_name(record: Record) -> Record:
-    """Return what a record of a person says with a label of the first and the last name, if it has no better one."""
+    """Return a record of a person with first and last name as label, if it has no other."""
     full_name = _full_name_of(tuple(record))
     if not full_name:
         return record
@@ -417,14 +430,14 @@ def _full_name_of(names: tuple[str, ...]) -> list[str]:
 
 
 def _without_label(inside: Record, label: str) -> Record:
-    """Return what an object in a record says, without the label if it is that of the record, of which it tells more."""
+    """Return a nested object without its label, if that is the label of the outer record."""
     own = "" if key_of(inside, ID) else key_of(inside, LABELS)
     is_same = own and normalise(plain(inside[own])) == normalise(label)
     return {key: value for key, value in inside.items() if key != own} if is_same else inside
 
 
 def _names(rows: Sequence[Row], source: str) -> tuple[list[str], list[str]]:
-    """Return the names of the cells in rows, and what they are called: by their last part where that tells them apart.
+    """Return the names of the cells in rows, and their short forms where these are unique.
 
     Raises:
         ReadError: If there are too many.
@@ -456,8 +469,8 @@ def _expect_few(count: int, source: str, most: int = MOST_KEYS) -> None:
     """
     if count > most:
         raise ReadError(
-            f"expected records of the same keys, found {count:,} different ones; cut the list or the map of the "
-            "records that you want out of the document, and read that",
+            f"expected records of the same keys, found {count:,} different ones; cut the list or "
+            "the map of the records that you want out of the document, and read that",
             source,
         )
 

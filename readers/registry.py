@@ -136,7 +136,8 @@ def sniff(path: Path) -> Format:
     raise ReadError(
         "expected triples or entities (TSV, CSV, JSON, YAML, XML, Excel, SQLite), GAF, GPAD, GPI, "
         "GMT, OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the "
-        "functional or Manchester syntax of OWL, GraphML, GEXF, OBO-graph JSON or an archive, found "
+        "functional or Manchester syntax of OWL, GraphML, GEXF, OBO-graph JSON or an archive, "
+        "found "
         f"something else ({head[:24]!r}…); give format= in Python or --format on the command line",
         str(path),
     )

@@ -1,4 +1,4 @@
-"""Tables in TSV and CSV, sheets, frames and records: triples, or entities with what is said of them."""
+"""Tables in TSV and CSV, sheets, frames and records: triples, or entities with links."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ CONCEPTNET = "/r/"
 
 HEADER = "name head, relation and tail in a header, or id, label and parent"
 UNNAMED = (
-    f"{HEADER}, or read lines that are sentences by --format sentences, paths by --format paths, or an "
+    f"{HEADER}, or read lines that are sentences by --format sentences, paths by --format "
+    "paths, or an "
     "outline by --format outline"
 )
 IF_OTHERWISE = f"if the first line is a header or the columns are something else, {HEADER}"
@@ -59,10 +60,10 @@ def freebase_words(relation: str) -> str:
 
 
 def _fitted(rows: Rows, width: int, problems: Problems | None) -> Rows:
-    """Yield rows without the empty cells that stand behind a table of so many columns, and without comments in between.
+    """Yield rows without trailing empty cells beyond ``width``, and without comments.
 
-    With ``problems``, rows that lack cells at their end, as programs write them that leave out what is empty, are filled up,
-    with a warning; where faults are errors they stay as they are.
+    With ``problems``, rows with missing cells at the end are filled up, with a warning, unless
+    faults are errors.
     """
     short = 0
     for number, cells in rows:
@@ -74,7 +75,8 @@ def _fitted(rows: Rows, width: int, problems: Problems | None) -> Rows:
         yield number, cells if any(map(str.strip, cells[width:])) else cells[:width]
     if short and problems:
         problems.remark(
-            f"{short:,} row(s) have fewer cells than the {width} columns of the header: the last ones are empty"
+            f"{short:,} row(s) have fewer cells than the {width} columns of the header: the last "
+            "ones are empty"
         )
 
 
@@ -135,9 +137,10 @@ def read_table(
 ) -> None:
     """Read a table by the mapping that fits it, or else by the one that is guessed.
 
-    Lines above the table that start with # are comments, or SSSOM's metadata, of which the prefixes are read. Without a
-    header there are three columns; a first line that shares nothing with the others, or nearly as many relations as lines,
-    make a warning then. Where lines are paths of categories, see :func:`ontodex.readers.path_files.read_paths`.
+    Lines above the table that start with # are comments or SSSOM metadata, of which prefixes are
+    read. A table without a header has three columns; a warning is given if its first line shares
+    no value with the others, or there are nearly as many relations as lines. Lines that are paths
+    of categories are read by :func:`ontodex.readers.path_files.read_paths`.
 
     Args:
         source: A TSV or CSV file, or a sheet of a workbook.
@@ -203,7 +206,7 @@ def read_table(
 
 
 def _template(rows: Rows) -> tuple[TableMapping | None, list[str], Rows]:
-    """Return the mapping that the second row says, if it is that of a ROBOT template, the header, and the rows below."""
+    """Return mapping, header and rows of a ROBOT template, or no mapping."""
     first = [*islice(rows, 2)]
     if len(first) == 2 and (found := robot_mapping(first[0][1], first[1][1])):
         return found, first[0][1], rows
@@ -244,7 +247,8 @@ def remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Probl
     new = [name for name in columns if mapping.columns and name not in known]
     if new:
         problems.remark(
-            f"left out {', '.join(new)}: not in the mapping of the table; add what is to be read to the mapping"
+            f"left out {', '.join(new)}: not in the mapping of the table; add what is to be "
+            "read to the mapping"
         )
 
 

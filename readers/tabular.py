@@ -70,7 +70,7 @@ class NamedDocument:
 
 
 Content = Path | Sheet | Document | Elements | NamedDocument
-"""A text file of one table, a table in memory, records, elements of XML, or a document with a reader of its own."""
+"""A text file, table, records, XML elements, or a document with a reader of its own."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Records in XML: elements taken as the objects of a JSON file, beside one another or nested."""
+"""Records in XML: elements read as the objects of a JSON file, side by side or nested."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OWN = {
     **dict.fromkeys(("id", "ui", "identifier", "code"), "id"),
     **dict.fromkeys(("name", "label", "title", "desc"), "label"),
 }
-"""What stands behind the beginning of an element's own name where its id and its label are (MeSH's DescriptorUI)."""
+"""Suffixes of the keys of id and label after the element's name (DescriptorUI in MeSH)."""
 
 ABOUT = ("head", "header", "meta", "metadata")
 """Elements in the root that say something of the document."""
@@ -60,13 +60,15 @@ def xml_root(path: Path) -> Element:
 
 
 def xml_records(root: Element, path: Path, language: str) -> dict[str, list[Record]]:
-    """Return the elements of a document that have an id or a name, and what they say, by their kind.
+    """Return the elements with an id or a name as records, by kind.
 
-    That is what their attributes and the elements in them say. What is in an element of the same kind is below it, as in an
-    outline, and so is what is in those that hold such ones.
+    Attributes and child elements are properties. Nested elements of the same kind are children, as
+    in an outline, also inside of elements that group them.
 
     Args:
         root: The outermost element.
+        path: The file.
+        language: Tag of the preferred language of texts.
         path: The file.
         language: Tag of the language that texts are wanted in, where there are several.
 
@@ -90,7 +92,7 @@ def xml_records(root: Element, path: Path, language: str) -> dict[str, list[Reco
 
 
 class _Object(dict[str, Any]):
-    """What an element says by its attributes and by the elements in it, and what kind of element it is."""
+    """Properties of an element, from attributes and child elements, with its kind."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
@@ -98,7 +100,7 @@ class _Object(dict[str, Any]):
 
 
 class _Elements:
-    """What elements say.
+    """Conversion of elements to values.
 
     Args:
         root: The element around all others.
@@ -115,7 +117,7 @@ class _Elements:
         }
 
     def said(self, element: Element) -> Any:
-        """Return the text of an element that says no more, a list of what it holds if that is of one kind, or an object."""
+        """Return an element as a text, a list of elements of one kind, or an object."""
         said = _Object(_kind(element))
         is_field = said.kind.lower() in FIELDS
         for name, value in element.attrib.items():
@@ -141,7 +143,7 @@ class _Elements:
         return said
 
     def _inside(self, element: Element) -> dict[str, Any]:
-        """Return what is in an element, by the kinds of what it holds: a list where there may be several of them."""
+        """Return the child elements by kind, as lists where several are possible."""
         found: dict[str, list[Any]] = {}
         for inside in self._in_language(element):
             if (value := self.said(inside)) not in ("", [], {}):
@@ -155,7 +157,7 @@ class _Elements:
         }
 
     def _in_language(self, element: Element) -> Iterator[Element]:
-        """Yield what is in an element, of one kind in several languages those in the one that is wanted."""
+        """Yield the child elements; of a kind in several languages, the preferred one."""
         ranked = [
             (_kind(one), language_rank(_language(one), self._language), one) for one in element
         ]
@@ -166,15 +168,16 @@ class _Elements:
 
 
 def _is_around(said: _Object, inside: dict[str, Any]) -> bool:
-    """Tell whether an element does no more than hold others, perhaps counting them or saying of which kind a text is."""
+    """Return whether an element only groups others, perhaps with their number or kind."""
     return not is_named(inside) and all(value.isdigit() for value in said.values())
 
 
 def _take_own(said: _Object) -> None:
-    """Find the id and the label that an element has under keys of its own.
+    """Find the id and label of an element under keys derived from its name.
 
-    These are keys that begin as its own name does (``DescriptorUI`` of a ``DescriptorRecord``, ``drugbank-id`` of a
-    ``drug``), the same name, what stands in ``names``, and texts, if there is no better one. Of several the first counts.
+    These are keys with the beginning of the name (``DescriptorUI`` of a ``DescriptorRecord``,
+    ``drugbank-id`` of a ``drug``), the name itself, ``names``, and texts, if there is no better
+    key. The first of several is used.
     """
     for key, value in [*said.items()]:
         if key.lower() == "names" and isinstance(value, _Object):
@@ -212,14 +215,14 @@ def _kind(element: Element) -> str:
 
 
 def _language(element: Element) -> str:
-    """Return the language of a text, or nothing where there is none, or where it is that of an entity."""
+    """Return the language of a text, or an empty string for none or that of an entity."""
     if not (element.text and element.text.strip()) or "id" in element.attrib:
         return ""
     return next((element.attrib[name] for name in LANGUAGES if name in element.attrib), "")
 
 
 def _key(element: Element, value: Any) -> str:
-    """Return the key of what an element says: of one that lists others their name, where its own is but the plural."""
+    """Return the key of an element: the name of its items, if its own name is their plural."""
     kind = _kind(element)
     if kind.lower() in FIELDS and (name := element.get("name")):
         return name
@@ -259,14 +262,14 @@ def _entities(document: Any) -> list[_Object]:
 
 
 def _rows(document: Any) -> list[_Object]:
-    """Return the objects of a document of which none has a name: they may be rows whose keys tell more together."""
+    """Return the objects of a document without names, which may be rows of a table."""
     return [
         one for inside in _within(document) for one in _listed(inside) if isinstance(one, _Object)
     ]
 
 
 def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
-    """Yield the outermost objects that stand for something, or for a link; the root does only where others are below it."""
+    """Yield the outermost objects that are entities or links; the root only with children."""
     if isinstance(value, _Object) and (
         is_link(tuple(value)) or (is_named(value) and not (is_root and "children" not in value))
     ):
@@ -277,7 +280,7 @@ def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
 
 
 def _nest(objects: Sequence[_Object]) -> None:
-    """Put what is below an object under ``children``: what is of its kind, and what holds or is held by such kinds."""
+    """Move child entities to ``children``: those of the same kind, or of kinds that nest."""
     pairs = {
         (one.kind, key)
         for one in objects

@@ -31,7 +31,7 @@ NAME = re.compile(r"[A-Za-z_][\w.-]*(?![^\[]*\])")
 """The name of an element in a path."""
 
 ABOVE, PATH = "..", "path()"
-"""Columns of every table: the id of the row that an element stands in, and the labels from the outermost row on."""
+"""Columns of every table: id of the enclosing row, and labels from the outermost row on."""
 
 
 def kind_of(element: Element) -> str:
@@ -40,7 +40,7 @@ def kind_of(element: Element) -> str:
 
 
 def mappings_of(root: Element, given: Sequence[TableMapping]) -> tuple[TableMapping, ...]:
-    """Return the mappings of the elements of a document: those that were given and find rows, or its vocabulary."""
+    """Return the given mappings that find rows in a document, or those of its vocabulary."""
     names = {kind_of(element) for element in root.iter() if isinstance(element.tag, str)}
     fitting = (
         mapping
@@ -71,10 +71,10 @@ def read_elements(
 ) -> None:
     """Read the elements of a document by mappings.
 
-    ``rows`` of a mapping selects elements, and its columns are paths from these: ``Name``, ``@code``,
-    ``Rubric[@kind='preferred']/Label``; ``..`` is the id of the row that an element stands in. See
-    `the syntax of paths <https://docs.python.org/3/library/xml.etree.elementtree.html#xpath-support>`_.
-    Names are those without namespaces. Of values in several languages those in the one that is wanted count.
+    ``rows`` of a mapping selects elements, and its columns are paths from these: ``Name``,
+    ``@code``, ``Rubric[@kind='preferred']/Label``; ``..`` is the id of the enclosing row. See `the
+    paths <https://docs.python.org/3/library/xml.etree.elementtree.html#xpath-support>`_. Names are
+    without namespaces. Of values in several languages, those in the preferred one are used.
 
     Args:
         document: The document.

@@ -1,4 +1,4 @@
-"""Guessing what the columns of a table of entities hold, by their names and by the cells of its rows."""
+"""Guessing the columns of a table of entities from their names and cells."""
 
 from __future__ import annotations
 
@@ -35,50 +35,50 @@ from ontodex.readers.tables.values import (
 __all__ = ["TOOK_LABELS", "are_labels", "do_differ", "guess_entities"]
 
 APART = 0.9
-"""A column may hold the labels of a table that names none if so many of its rows have one and so many differ; and values
-that other columns name rows by."""
+"""Minimal shares of rows with a value, and of distinct values, in a column of labels or keys."""
 
 TOOK_LABELS = "took {} for the labels, as no column is named label or name; name the one that is"
-"""The warning where labels have another name."""
+"""Warning for labels in a column of another name."""
 
 SUBJECT = 1 / 3
-"""Rows that share all values are about the first column that has so many values for each of the one that has most."""
+"""Minimal number of values of the id column, as a share of the largest number in a column."""
 
 NEARLY_ALL = 0.98
-"""A first column tells rows apart by itself if so many of its cells differ: the others are repeated rows."""
+"""Share of distinct cells from which on a first column is the id; other rows are repetitions."""
 
 CODE = re.compile(r"[\w.:/-]{1,20}")
-"""What may tell rows apart where no name of a column says so."""
+"""Possible ids of rows where no column has the name of one."""
 
 ADDRESS = re.compile(r"@|://")
 
 BY_KEY = 0.9
-"""A column names rows by another one that tells them apart (an e-mail address, a code) if so many of its values do."""
+"""Minimal share of values that name rows by a unique column (an e-mail address, a code)."""
 
 BY_LABEL = 4
-"""A value is a row by its label if at least one value of the column in so many is."""
+"""Labels name rows if at least one value of the column in so many is a label."""
 
 DENSE = 1 / 2
-"""Whole numbers are the ids of rows by chance where more than such a share of those around them are ids."""
+"""Maximal share of ids among the whole numbers of a span; beyond it, matches are by chance."""
 
 SHARED = 2 / 3
-"""A column is a relation if it has at most this many values for each filled cell: rows share them."""
+"""Maximal number of distinct values of a relation for each filled cell."""
 
 CODED = 0.1
-"""A column has codes of another kind if each is there once, and more than such a share are the ids of their own rows."""
+"""Unique values are codes of another kind if more than this share are ids of their own rows."""
 
 RECURRING, MOVING = 1 / 2, 1 / 3
-"""Cells list values by commas if more than such a share of the values is found in other cells too, which what an address
-or a name begins with is not, and if such a share of those stands at several places, which parts of addresses do not."""
+"""Minimal share of listed values that occur in other cells, and at several positions.
+
+Beginnings of addresses and names do not recur; parts of addresses have one position.
+"""
 
 LONGEST_LISTED, FEWEST_LISTS, CLOSED = 40, 3, 0.9
-"""Letters of such a value in the mean (clauses of sentences are longer), cells with commas that show it, and the share of
-values whose brackets are closed."""
+"""Mean length of listed values, number of cells with commas, share with closed brackets."""
 
 SYNONYMS = "synonyms"
 
 LEVELS = 1 << 30
-"""The place of the paths that the levels of a hierarchy make."""
+"""Position of the paths that the levels of a hierarchy make."""
 
 Row = tuple[int, Sequence[str]]
 Cells = Sequence[Sequence[str]]
@@ -86,12 +86,12 @@ Cells = Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class _Columns:
-    """What is known of the columns of a table of entities so far.
+    """Columns of a table of entities.
 
     Attributes:
-        names: The columns by name and place.
-        paths: The separators of columns of paths, by place; the levels stand at the width of the table.
-        own: Place of the paths of the rows themselves, if they are categories.
+        names: The columns by name and position.
+        paths: Separators of columns of paths, by position; levels have the width of the table.
+        own: Position of the paths of the rows themselves, if they are categories.
     """
 
     names: EntityColumns
@@ -111,17 +111,19 @@ def guess_entities(
     """Guess the mapping of a table of entities.
 
     Args:
-        header: What the names of the columns say.
-        columns: The names that the mapping calls the columns by.
+        header: Columns by the names in the header.
+        columns: Names of the columns in the mapping.
         rows: (number, cells) of every row.
-        table: What is known of the table among others; takes the cells of columns that may name what others hold.
-        remark: Takes what is to be said of the guess.
-        negated: Whether the rows that deny what they say are to be read, in place of the others.
+        table: The table; receives the cells of columns that may name rows of other tables.
+        remark: Receives remarks on the guess.
+        negated: Whether to read the negated rows, in place of the others.
 
-    A column is a relation if most of its cells name rows, or if rows share its values (``habitat``); numbers, dates and
-    texts that few rows share are ignored. A value is a row by its label only if a quarter of the column's values are. Where
-    ids are numbers in a row, a number names a row only in a column whose name says so (``manager_id``). Where no column is
-    named as one of labels, first and last names make them, or else the first of short texts that differ is taken for one.
+    A column is a relation if most of its cells name rows, or if rows share its values
+    (``habitat``). Numbers, dates and texts that few rows share are ignored. Values match labels of
+    rows only if at least a quarter of the values of the column do. If ids are consecutive numbers,
+    numbers match rows only in a column named as a key (``manager_id``). Without a column with a
+    name of labels, first and last names are joined to labels, or else the first column of short
+    distinct texts is used.
     """
     table.own_labels = header.are_labelled and not header.guess
     width = len(columns)
@@ -135,7 +137,7 @@ def guess_entities(
 def _without_relations(
     found: _Columns, header: EntityColumns, columns: Sequence[str], lines: Cells
 ) -> TableMapping:
-    """Return the mapping of a table but for its relations."""
+    """Return the mapping of a table without its relations."""
     names, width = found.names, len(columns)
 
     def called(places: Sequence[int]) -> tuple[str, ...]:
@@ -175,7 +177,7 @@ def _chosen(
     *,
     may_be_labelled: bool,
 ) -> _Columns:
-    """Return what the rows say of the columns: which are ids and labels, and which are paths."""
+    """Return which columns are ids, labels and paths by the rows."""
     lines = [cells for _, cells in rows]
     width, paths = columns.width, dict[int, str]()
     cells_of = dict[int, list[str]]()
@@ -215,7 +217,10 @@ def _chosen(
 def _is_own(
     rows: Cells, columns: EntityColumns, at: int, paths: Sequence[str], separator: str
 ) -> bool:
-    """Tell whether a column has the paths of the rows: of most the name, or else a path that no other row has."""
+    """Return whether a column has the paths of the rows.
+
+    Most of the paths end with the name of the row, or are unique.
+    """
     filled = [path for path in paths if path.strip()]
     if not columns.label or at == columns.label[0]:
         return not columns.id or len({*filled}) >= APART * len(filled)
@@ -231,9 +236,9 @@ def _is_own(
 
 
 def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
-    """Return the columns with the first of several keys that tells the rows, or their labels, apart as id.
+    """Return the columns with the id: the first of several keys with distinct rows or labels.
 
-    So does a column of codes that stands first, whatever its name. Without one labels identify.
+    A first column of codes is also an id, whatever its name. Without an id, labels identify.
     """
     if not columns.keys:
         may_be_first = (
@@ -260,7 +265,10 @@ def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
 
 
 def _are_codes(rows: Cells, columns: EntityColumns) -> bool:
-    """Tell whether the first cells of rows are codes that tell nearly all apart, and no labels, dates or mere numbers."""
+    """Return whether the first cells are codes that nearly all differ.
+
+    Labels, dates and plain numbers are no codes.
+    """
     codes = {cells[0].strip() for cells in rows}
     labels = {cells[columns.label[0]].strip() for cells in rows}
     return (
@@ -274,9 +282,10 @@ def _are_codes(rows: Cells, columns: EntityColumns) -> bool:
 def _labelled(
     rows: Cells, columns: EntityColumns, paths: Collection[int], remark: Callable[[str], None]
 ) -> EntityColumns:
-    """Return the columns with the one that holds labels, if one does though it is not named so.
+    """Return the columns with a column of labels that is not named so, if there is one.
 
-    None of paths does. One that is named as those of something (``director_name``) does not, if rows share its values.
+    Columns of paths are excluded, and a column with the name of another entity
+    (``director_name``) if rows share its values.
     """
     if columns.guess:
         names = [cell for cells in rows if (cell := cells[columns.label[0]].strip())]
@@ -293,12 +302,12 @@ def _labelled(
 
 
 def do_differ(cells: Collection[str]) -> bool:
-    """Tell whether nearly all of some cells differ."""
+    """Return whether nearly all cells differ."""
     return len({*cells}) >= APART * len(cells)
 
 
 def are_labels(cells: Sequence[str], ids: Collection[str]) -> bool:
-    """Tell whether the cells of a column name nearly all rows, by short words that are no ids and differ."""
+    """Return whether cells are distinct short texts, other than ids, in nearly all rows."""
     filled = [cell for cell in cells if cell]
     words = sum(_is_name(cell) and cell not in ids for cell in filled)
     return min(words, len({*filled})) >= APART * len(cells) > 0 and are_short(filled)
@@ -313,9 +322,10 @@ def _is_name(cell: str) -> bool:
 def _with_subject(
     rows: Cells, columns: EntityColumns, remark: Callable[[str], None]
 ) -> EntityColumns:
-    """Return the columns with one of short words as id, whose rows are one where they share it: the first of many values.
+    """Return the columns with the first column of short texts with many values as id.
 
-    Another one that is named as a name is the label, if it goes with it.
+    Rows with the same value are one entity. A column with the name of a name is the label, if
+    its values are functions of the id.
     """
     values = {
         at: {cells[at].strip() for cells in rows}
@@ -337,14 +347,15 @@ def _with_subject(
         and found.isdisjoint(values[at])
     ]
     remark(
-        f"took {names[at]} for what the rows are about, and those that share it for one; name the column that is id or label"
+        f"took {names[at]} for what the rows are about, and those that share it for one; "
+        "name the column that is id or label"
     )
     others = tuple(other for other in columns.others if other[0] not in (at, *labels[:1]))
     return replace(columns, id=(at,), label=tuple(labels[:1]), others=others)
 
 
 def _are_words(rows: Cells, at: int) -> bool:
-    """Tell whether nearly all cells of a column are filled, with short texts that are no dates and no addresses."""
+    """Return whether nearly all cells have short texts that are no dates or addresses."""
     filled = [cell for cells in rows if (cell := cells[at].strip())]
     words = sum(is_word(cell) and not ADDRESS.search(cell) for cell in filled)
     return words >= APART * len(rows) > 0 and are_short(filled)
@@ -353,7 +364,7 @@ def _are_words(rows: Cells, at: int) -> bool:
 def _with_relations(
     mapping: TableMapping, found: _Columns, entities: EntityRows, table: Table
 ) -> TableMapping:
-    """Return the mapping with its relations, further synonyms, and the columns that are ignored."""
+    """Return the mapping with relations, further synonyms and ignored columns."""
     columns, width = mapping.columns, len(mapping.columns)
     others = [(at, name) for at, name in found.names.others if at < width]
     flags = [at for at, words in entities.denials if "true" in words]
@@ -400,7 +411,7 @@ class _Relations:
 
     Args:
         entities: The rows, by the mapping so far.
-        table: What is known of the table among others.
+        table: The table among others.
         columns: The columns that may be relations.
     """
 
@@ -418,7 +429,7 @@ class _Relations:
         )
 
     def of(self, column: str, name: str) -> RelationColumn | str:
-        """Return what a column says of links, or :data:`SYNONYMS`, or why it is ignored."""
+        """Return the relation in a column, :data:`SYNONYMS`, or the reason to ignore it."""
         links = self._entities.links_in(column)
         of = self._named(name, links)
         row = self._found.row_by(of, self._keys.get(of.by, {}))
@@ -457,7 +468,10 @@ class _Relations:
         return RelationColumn(by="any" if by_label else "id", by_number=by_number)
 
     def _are_there(self, values: Collection[str]) -> bool:
-        """Tell whether nearly all whole numbers within those of a column are ids, so that it names rows by chance."""
+        """Return whether nearly all whole numbers in the span of the values are ids.
+
+        The values then match rows by chance.
+        """
         found = sorted(int(value) for value in values if value.isascii() and value.isdigit())
         if not found:
             return False
@@ -467,14 +481,19 @@ class _Relations:
 
 
 def _key(cells: Sequence[Link]) -> dict[str, str]:
-    """Return the ids of rows by the cells of a column, given as (id, cell), if other columns may name rows by it."""
+    """Return the ids of rows by the cells of a key column, given as (id, cell).
+
+    The result is empty if the column is no key.
+    """
     key, filled = keys_of(cells), sum(bool(LETTER.search(cell)) for _, cell in cells)
     is_key = not are_yes_and_no(key) and are_short(key)
     return key if is_key and len(key) == filled >= APART * len(cells) > 0 else {}
 
 
 def _why_not(values: Counter[str], rows: int) -> str:
-    """Return why a column of these values, so many of which are rows, is no relation; nothing if it is one.
+    """Return why a column of these values is no relation; empty if it is one.
+
+    ``rows`` is the number of values that name rows.
 
     >>> _why_not(Counter(["forest", "forest", "house"]), 0), _why_not(Counter(["1", "2"]), 0)
     ('', 'numbers or dates')
@@ -492,9 +511,12 @@ def _why_not(values: Counter[str], rows: int) -> str:
 
 
 def are_comma_lists(cells: Collection[str]) -> bool:
-    """Tell whether the different cells of a column list values by commas: in many ways the same ones.
+    """Return whether the distinct cells of a column are lists with commas.
 
-    >>> are_comma_lists({"Drama, Comedy", "Comedy, Action", "Action, Drama, Crime", "Crime", "Comedy, Crime"})
+    Lists combine the same values in many ways.
+
+    >>> cells = {"Drama, Comedy", "Comedy, Action", "Action, Drama, Crime", "Crime"}
+    >>> are_comma_lists(cells | {"Comedy, Crime"})
     True
     >>> are_comma_lists({"Bonn, Germany", "Kiel, Germany", "Rome, Italy", "Pisa, Italy", "Italy"})
     False

@@ -1,4 +1,4 @@
-"""Keys of tables that are read together, and the columns that name rows of other tables by them."""
+"""Foreign keys of tables that are read together."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ from ontodex.readers.tables.values import (
 __all__ = ["ForeignKeys", "KeyedTable", "are_numbers"]
 
 TOLD = 0.9
-"""A column names rows if so many of its cells do."""
+"""Minimal share of cells of a foreign key that are keys."""
 
 FEWEST = 3
 """Rows of a table whose column may be its key though no name says so."""
 
 SAMPLE = 10
-"""Different cells of a column that are looked at first: where nearly all name rows, one of them does."""
+"""Number of distinct cells that are checked first."""
 
 LONGEST = 200
-"""Letters in the mean of keys that are words."""
+"""Maximal mean length of keys that are words, in letters."""
 
 COMMON = frozenset((*ID, *LABEL, *LABEL_ALONE))
-"""Names of columns that do not mean the same in two tables."""
+"""Names of columns with different meanings in different tables."""
 
 ALIKE = re.compile(
-    r"(?:manager|supervisor|superior|boss|reports to|mother|father|spouse|sibling)(?: (?:id|key|ref|no|number))?"
+    r"(?:manager|supervisor|superior|boss|reports to|mother|father|spouse|sibling)"
+    r"(?: (?:id|key|ref|no|number))?"
 )
-"""Names of columns that name rows of their own table, of people most often, though no name of a parent is among them."""
+"""Names of columns that name rows of their own table, usually people, such as a manager."""
 
 
 class Named:
@@ -79,7 +80,7 @@ class KeyedTable:
         name: What it is called, in words; no two tables are called the same.
         cells: The cells of every row, without white space around them, by the name of the column.
         key: The columns that are declared to be its key, together.
-        foreign: The columns that are declared to name rows: of which table, by its title, and by which of its columns.
+        foreign: The declared foreign keys: title of the table, and its column, by column.
         title: What it is called where it is declared.
         ends: The columns of heads and tails, if its rows are links.
     """
@@ -98,7 +99,7 @@ class KeyedTable:
 
     @cached_property
     def are_labelled(self) -> bool:
-        """Whether its rows have labels, in a column that is named so, or might be and differs in nearly all rows."""
+        """Whether rows have labels: in a column of that name, or in one with distinct cells."""
         if not self.columns.guess:
             return self.columns.are_labelled
         labels = [cell for cell in self.cells[self.columns.guess] if cell]
@@ -146,16 +147,17 @@ def are_numbers(cells: Collection[str]) -> bool:
 
 
 class ForeignKeys:
-    """The keys of some tables, and the columns that name rows by them.
+    """Keys and foreign keys of tables.
 
-    What a table declares is so. Where it declares nothing, its cells tell: a key is a column of ids, or one whose name
-    another table has, that tells the rows apart. A column names rows by it if nearly all of its cells are there and both
-    have the same name (``movieId``), or it is named after the table (``company_id``), or it holds words. The ends of links
-    are rows of the largest table that has nearly all of them.
+    Declared keys are used. Otherwise the cells decide: a key is a column of ids with distinct
+    cells, or a column with distinct cells whose name another table has. A column is a foreign key
+    if nearly all of its cells are keys, and both have the same name (``movieId``), it is named
+    after the table (``company_id``), or it has words. The ends of links are rows of the largest
+    table that has nearly all of them.
 
     Attributes:
-        own: The key of each table, or nothing.
-        found: By the columns of each table that name rows: of which table, and by which of its columns.
+        own: Key of each table; empty without a key.
+        found: Table and column of each foreign key, by table and column.
     """
 
     def __init__(self, tables: Sequence[KeyedTable]) -> None:
@@ -260,16 +262,19 @@ class ForeignKeys:
         return next((key for key in others if named.are_in(self._keys_in(*key))), None)
 
     def _is_first(self, one: int, other: int) -> bool:
-        """Tell whether, if two tables have the same key, the rows of one are what those of the other tell more of."""
+        """Return whether the first of two tables with the same key has the entities.
+
+        The rows of the other table then describe these entities.
+        """
         return self.own[one] != self.own[other] or self._rank(one) < self._rank(other)
 
     def _rank(self, number: int) -> tuple[bool, bool, int]:
-        """Rank a table among those of the same key: the key is named after the first of them, or its rows have labels."""
+        """Rank a table among those with the same key, by the name of the key and by labels."""
         table, own = self._tables[number], self.own[number]
         return not table_of(own, [table.name]), not table.are_labelled, number
 
     def _keys_of_words(self, number: int) -> list[str]:
-        """Return the key of a table if it holds words, or, if it has none, the columns that may be it."""
+        """Return the key of a table if it has words; without a key, the columns that may be it."""
         if number not in self._words:
             table, own = self._tables[number], self.own[number]
             may_be = (
@@ -297,7 +302,10 @@ class ForeignKeys:
         return self._names[number, column]
 
     def _more_of(self, number: int) -> dict[str, tuple[int, str]]:
-        """Return the key of a table without labels if its numbers are those of the rows of one table with labels."""
+        """Return the key of a table without labels as a foreign key of one table with labels.
+
+        Its numbers must be keys of that table.
+        """
         own, table = self.own[number], self._tables[number]
         if not own or table.are_labelled or self.found[number] or not are_numbers(table.cells[own]):
             return {}
@@ -311,7 +319,10 @@ class ForeignKeys:
         return {own: (of[0], own)} if len(of) == 1 else {}
 
     def _of_its_own(self, number: int) -> dict[str, tuple[int, str]]:
-        """Return the columns that name rows of their own table; if by numbers, none that may name those of another."""
+        """Return the foreign keys of a table to itself.
+
+        Numbers must not be possible keys of another table.
+        """
         own, table = self.own[number], self._tables[number]
         if not own:
             return {}
@@ -342,9 +353,9 @@ class ForeignKeys:
 
 
 def _may_be_key(name: str, counts: Mapping[str, int]) -> bool:
-    """Tell whether a column that has the name of another may be a key: numbers are one only if the name says so.
+    """Return whether a column with the name of another may be a key.
 
-    Yes and no are none.
+    Numbers are keys only in a column named as one; yes and no are no keys.
     """
     return is_key(name) or not (are_numbers(counts) or are_yes_and_no(counts))
 

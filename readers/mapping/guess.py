@@ -35,7 +35,7 @@ FEW = 3
 
 
 def unnamed_triples(width: int = 3) -> TableMapping:
-    """Return the mapping of a table without a header: its first three columns are head, relation and tail."""
+    """Return the mapping of a table without header: columns of head, relation and tail."""
     columns = tuple(column_names([""] * width))
     return TableMapping(
         columns=columns, header=False, head=columns[0], relation=columns[1], tail=columns[2]
@@ -56,8 +56,8 @@ def guess_mapping(
     Args:
         names: The header.
         rows: (number, cells) of every row below.
-        table: What is known of the table among others; takes the cells of columns that may name what others hold.
-        remark: Takes what is to be said of the guess.
+        table: The table; receives the cells of columns that may name rows of other tables.
+        remark: Receives remarks on the guess.
         negated: Whether the rows that deny what they say are to be read, in place of the others.
         columns: Names of the columns in the mapping, where the header was given others.
 
@@ -85,7 +85,7 @@ def guess_mapping(
 def _with_declared(
     header: EntityColumns, columns: Sequence[str], table: Table, values: Mapping[int, str]
 ) -> EntityColumns:
-    """Return what a header says, with the key of the table as its id, and without the columns of values."""
+    """Return the columns of a header with the key of the table as id, without values."""
     key = [at for at, name in enumerate(columns) if table.declared.key == (name,)]
     if key and key[0] not in header.label:
         header = replace(header, id=(key[0],), keys=())
@@ -110,7 +110,9 @@ def of_table(mapping: TableMapping, called: Mapping[str, str], table: Table) -> 
 
 
 def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, Rows]:
-    """Return the header of a table, the rows above it and those below; without a header, no names and no rows above.
+    """Return the header of a table, the rows above it and the rows below it.
+
+    Without a header there are no names and no rows above.
 
     Args:
         rows: The rows of the table.
@@ -150,7 +152,9 @@ def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, R
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first of some rows names columns by words that are none of those known; of two or three one tells it.
+    """Return whether the first of some rows is a header with unknown names.
+
+    One known name suffices among two or three columns.
 
     A name does not recur below, but where the column has it or nothing (``EU``).
 
@@ -183,7 +187,7 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _without_remark(name: str) -> str:
-    """Return the name of a column without what stands in brackets after it: "ID (supplied by NCBI)"."""
+    """Return the name of a column without a remark in brackets: "ID (supplied by NCBI)"."""
     return (
         name.partition("(")[0]
         if name.endswith(")")
@@ -194,7 +198,10 @@ def _without_remark(name: str) -> str:
 
 
 def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Tell whether few columns hold no triples: one is said to hold ids, labels or paths, or another one holds numbers."""
+    """Return whether a table of few columns has entities, not triples.
+
+    A column then has a name of ids, labels or paths, or another column has numbers.
+    """
     columns, seconds = EntityColumns.of(names), {cells[1] for cells in below}
     is_alone = not any({*names} & {*cells} for cells in below)
     told = (*columns.id, *columns.label)

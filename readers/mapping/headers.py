@@ -1,4 +1,4 @@
-"""What the names in the header of a table of entities say of its columns."""
+"""Columns of a table of entities by the names in its header."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ PARENT = (
 )
 
 OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
-"""A name that tells what the entities of a table are, and so what need not stand in the other names."""
+"""A name with the kind of the entities, which other names need not repeat."""
 
 PARENT_OF_KIND = (("parent ", ""), ("broader ", ""), ("", " parent"))
-"""What stands before or after what the entities of a table are, in the name of a column of their parents."""
+"""Words before or after the kind of the entities in the name of a parent column."""
 
 OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
 """A name of a column of ids or labels that tells what the entities are: "Product Name"."""
@@ -68,7 +68,8 @@ KINDS_OF_NAMES = "|".join(
     )
 )
 FURTHER_NAME = re.compile(
-    f"(?:{KINDS_OF_NAMES}) (?:name|symbol)s?|(?:name|symbol)s? (?:{KINDS_OF_NAMES})|symbols?|abbreviations?|acronyms?"
+    f"(?:{KINDS_OF_NAMES}) (?:name|symbol)s?|(?:name|symbol)s? (?:{KINDS_OF_NAMES})"
+    "|symbols?|abbreviations?|acronyms?"
 )
 """A name of a column of synonyms beside one of labels."""
 
@@ -76,39 +77,41 @@ JOINED = re.compile(r"(?<=\w)[.-](?=\w)")
 """What joins the words of a name, as a space does."""
 
 TYPED = re.compile(
-    r"(\w*):(ID|string|int|long|float|double|boolean|byte|short|char|date|datetime|point)(?:\[\])?(?:\(.*\))?"
+    r"(\w*):(ID|string|int|long|float|double|boolean|byte|short|char|date|datetime|point)"
+    r"(?:\[\])?(?:\(.*\))?"
 )
 """A name with a type, as Neo4j imports it: ``movieId:ID(Movie)``, ``year:int``."""
 
 LEVEL = re.compile(r"(?:(.+) )?(level|tier|lvl|l) ?(\d)(?: (category|name|label|title|term))?")
-"""A name of the column of a level, perhaps with what it is one of ("product level 1", "L1 category")."""
+"""A name of a level column, perhaps with its kind ("product level 1", "L1 category")."""
 
 LEVELS_OF = "category"
-"""What levels are of, where their names do not say it."""
+"""Default kind of levels."""
 
 YES = ("true", "t", "yes", "y", "1", "not")
 
 
 @dataclass(frozen=True)
 class EntityColumns:
-    """Where a header has what is said of entities; positions, the first the most telling.
+    """Positions of the columns of entities in a header, best first.
 
     Attributes:
         width: Number of columns.
-        id: Identifiers; where there are none, labels identify.
-        label: Labels; all but the first are synonyms, and so are other ones of an id that is repeated.
+        id: Identifiers; without them, labels identify.
+        label: Labels; further columns, and further labels of a repeated id, are synonyms.
         synonyms: Synonyms.
         definition: Definitions.
         alternatives: Alternative ids.
-        parents: What is more general, by id or label.
-        obsolete: Whether the entity is obsolete, and so left out.
+        parents: Parents, by id or label.
+        obsolete: Whether the entity is obsolete, and therefore left out.
         others: All other columns, and their names.
-        keys: Columns of keys and their names, if there are several, of which the rows must tell which one is the id.
-        guess: Name of the column of labels, if it is one of labels of something that may be something else.
-        levels: Names of the levels of a hierarchy, the broadest first.
-        level_of: What the levels are of.
-        full_name: Columns of the first and the last names of people, who have no other label.
-        value_labels: Columns of links and those of the labels of what they link to ("country", "countryLabel").
+        keys: Columns of keys and their names, if there are several; the rows decide on the id.
+        guess: Name of the label column, if it may label another entity.
+        levels: Names of the levels of a hierarchy, broadest first.
+        level_of: Kind of the levels.
+        full_name: Columns of first and last names of people without another label.
+        value_labels: Columns of links and of the labels of their targets ("country",
+            "countryLabel").
     """
 
     width: int
@@ -224,7 +227,7 @@ class EntityColumns:
 
     @classmethod
     def of_others(cls, names: Sequence[str]) -> EntityColumns:
-        """Find the columns of rows that say something of what their ids name, and neither label nor define it."""
+        """Find the columns of rows that describe rows of another table, without labels."""
         columns = cls.of(names)
         said = [
             (at, str(names[at]).strip())
@@ -234,7 +237,7 @@ class EntityColumns:
         return replace(columns, label=(), full_name=(), definition=(), guess="", others=others)
 
     def labelled(self, label: int) -> EntityColumns:
-        """Return the columns with one of the others as that of labels, and its further names as synonyms of them."""
+        """Return the columns with another column as label, and its further names as synonyms."""
         named = [(at, name) for at, name in self.others if at != label]
         further = [named[place][0] for place in _further_names(spelt([name for _, name in named]))]
         rest = tuple(other for other in named if other[0] not in further)
@@ -242,7 +245,7 @@ class EntityColumns:
 
     @property
     def told(self) -> int:
-        """How many columns have a name that is one of an entity's."""
+        """Number of columns with a known name."""
         return self.width - sum(
             normalise(name) not in (*LABEL_ALONE, *KINDS) for _, name in self.others
         )
@@ -259,7 +262,7 @@ def _further_names(names: Sequence[tuple[str, ...]]) -> list[int]:
 
 
 def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the spellings of the names in a header, without a mark of comments, and without what all are of.
+    """Return the spellings of the names in a header, without comment mark and common prefix.
 
     >>> spelt(["CWE-ID", "owner.name"])
     [('cwe id',), ('owner name',)]
@@ -315,9 +318,10 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
 
 
 def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], dict[int, int]]:
-    """Return the names with the first of those that another is named as the label of as the id, if there is no other one.
+    """Return the names with an id column: the first column that another names as labelled.
 
-    So a SPARQL endpoint names variables; the other pairs are returned too.
+    This applies to headers without an id, such as variables of a SPARQL endpoint. The other
+    pairs of columns are also returned.
 
     >>> _with_labels(spelt(["item", "itemLabel", "itemDescription", "country", "countryLabel"]))
     ([('id',), ('label',), ('definition',), ('country',), ()], {3: 4})
@@ -347,7 +351,7 @@ def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]
 
 
 def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tuple[int, ...]:
-    """Return the one column whose name ends as one of the kinds, if the entities of all such columns are the same."""
+    """Return the only column whose name ends with one of the kinds, if its kind is unique."""
     found = [
         (at, form)
         for at, name in enumerate(names)
@@ -360,7 +364,7 @@ def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tupl
 
 
 def _paired(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
-    """Return the first column of ids that one of labels of the same thing stands beside ("product id", "product name")."""
+    """Return the first column of ids with a label column ("product id", "product name")."""
     for at, forms in enumerate(names):
         if found := ID_OF.fullmatch(forms[-1]):
             labels = {f"{found[1]} {kind}" for kind in ("name", "label", "title")}
@@ -372,8 +376,10 @@ def _paired(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
 def _full_name(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
     """Return the columns of first and of last names, if there are both.
 
-    >>> _full_name(spelt(["CustomerId", "FirstName", "LastName"])), _full_name(spelt(["id", "last_name"]))
-    ((1, 2), ())
+    >>> _full_name(spelt(["CustomerId", "FirstName", "LastName"]))
+    (1, 2)
+    >>> _full_name(spelt(["id", "last_name"]))
+    ()
     """
     places = [
         [at for at, forms in enumerate(names) if {*forms} & {*known}]
@@ -392,10 +398,12 @@ def _is_own(forms: Sequence[str]) -> bool:
 
 
 def level_columns(names: Sequence[str]) -> tuple[tuple[int, ...], str]:
-    """Return the columns of levels in a header, the broadest first, and what they are of; at least two, or none.
+    """Return the columns of at least two levels, broadest first, and their kind.
 
-    >>> level_columns(["sku", "Product_Level_1", "Product_Level_2"]), level_columns(["Tier 2", "Tier 1"])
-    (((1, 2), 'product'), ((1, 0), 'category'))
+    >>> level_columns(["sku", "Product_Level_1", "Product_Level_2"])
+    ((1, 2), 'product')
+    >>> level_columns(["Tier 2", "Tier 1"])
+    ((1, 0), 'category')
     >>> level_columns(["id", "level 1"]), level_columns(["L1", "binds", "L2"])
     (((), ''), ((), ''))
     """
@@ -415,7 +423,7 @@ def level_columns(names: Sequence[str]) -> tuple[tuple[int, ...], str]:
 
 
 def negation_in(names: Sequence[tuple[str, ...]]) -> tuple[int, tuple[str, ...]] | None:
-    """Return the column whose cells deny what their rows say, and those cells, by the spellings of the names.
+    """Return the column that negates rows, and the cells that do, by spelling of its name.
 
     >>> negation_in([("subject",), ("qualifier",)]), negation_in([("subject",)])
     ((1, ('not',)), None)

@@ -1,4 +1,4 @@
-"""Guessing how tables are joined whose rows name rows of one another, as those of a database do."""
+"""Guessing the foreign keys between tables, such as those of a database."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ __all__ = ["guess_joins", "remarks_on"]
 
 
 def guess_joins(tables: Sequence[KeyedTable], *, are_one: bool = False) -> list[TableMapping]:
-    """Guess how tables are joined: what their mappings say of keys, or nothing if they have none.
+    """Guess the joins of tables; return the keys in their mappings, or nothing without any.
 
-    Rows that have neither a label nor a code of their own, as those of a table between two others (``film_id``,
-    ``actor_id``), say something of what their first key names, and the other keys are relations of it. Where ids are
-    numbers, or the same for different things in two tables, the name of their table stands before them (``films:1``).
+    Rows with neither a label nor a code, such as those of a link table (``film_id``,
+    ``actor_id``), describe the entity of their first key, and the other keys are relations. Ids
+    that are numbers, or that mean different entities in two tables, get the name of their table
+    as prefix (``films:1``).
 
     Args:
         tables: The tables.
-        are_one: Whether they are of one document, so that different labels of an id are those of different things.
+        are_one: Whether the tables are of one document, where different labels of an id are
+            labels of different entities.
     """
     joins = _Joins(tables, ForeignKeys(tables))
     return joins.all() if joins.are_needed(are_one=are_one) else []
@@ -38,7 +40,10 @@ def remarks_on(joins: Sequence[TableMapping]) -> list[str]:
         if join.rows_about
     ]
     apart = dict.fromkeys(f"{join.id_prefix}…" for join in joins if join.id_prefix)
-    told = "rows that have neither a label nor a code of their own say something of those of another table"
+    told = (
+        "rows that have neither a label nor a code of their own say something of those of "
+        "another table"
+    )
     return [
         *([f"{told}: {', '.join(about)}"] if about else []),
         *(
@@ -59,7 +64,7 @@ class _Joins:
             self._before.append(self._told_apart(number))
 
     def are_needed(self, *, are_one: bool) -> bool:
-        """Tell whether rows name others by keys, or else would be taken for others."""
+        """Return whether foreign keys exist, or ids clash without prefixes."""
         found = [
             found
             for table, found in zip(self._tables, self._keys.found, strict=True)
@@ -69,7 +74,7 @@ class _Joins:
         return any(found) or (are_one and any(self._share_labels(*pair) is False for pair in pairs))
 
     def _subject(self, number: int) -> str:
-        """Return the column that names what the rows of a table are about, if they are nothing themselves."""
+        """Return the column of the entities that a table describes, if it has none itself."""
         table, own, found = self._tables[number], self._keys.own[number], self._keys.found[number]
         foreign = [name for name in table.cells if found.get(name, (number,))[0] != number]
         is_code = own and own not in foreign and not _are_counted(table.cells[own])
@@ -84,7 +89,7 @@ class _Joins:
         return foreign[0]
 
     def _are_named_by_others(self, number: int) -> bool:
-        """Tell whether others name the rows of a table, which have labels though no column is named so."""
+        """Return whether other tables name the rows, and these have unnamed labels."""
         found = [keys for other, keys in enumerate(self._keys.found) if other != number]
         if not any(of == number for keys in found for of, _ in keys.values()):
             return False
@@ -93,9 +98,9 @@ class _Joins:
         return any(are_labels(table.cells[name], {*table.cells[own]}) for name in columns)
 
     def _told_apart(self, number: int) -> str:
-        """Return what stands before the ids of a table that are numbers, or those of another table with other labels.
+        """Return the prefix of ids that are numbers, or that clash with another table.
 
-        It is the name of the table, or what stands before those of a table of the same things.
+        It is the name of the table, or the prefix of a table of the same entities.
         """
         table, own = self._tables[number], self._keys.own[number]
         if not own or self._subjects[number]:
@@ -113,7 +118,7 @@ class _Joins:
         return f"{name.replace(' ', '_')}:" if name else ""
 
     def _share_labels(self, one: int, other: int) -> bool | None:
-        """Tell whether most rows of two tables that have the same id have the same label; nothing where none has."""
+        """Return whether most shared ids of two tables have the same label, if any."""
         labels = self._labels[one], self._labels[other]
         shared = labels[0].keys() & labels[1].keys()
         if not shared:
@@ -123,7 +128,7 @@ class _Joins:
         ) > len(shared)
 
     def _labels_by_id(self, number: int) -> dict[str, str]:
-        """Return the labels of the rows of a table; nothing if they are none of entities."""
+        """Return the labels of the rows of a table; empty if they are no entities."""
         table, own = self._tables[number], self._keys.own[number]
         return (
             {}
@@ -132,7 +137,7 @@ class _Joins:
         )
 
     def all(self) -> list[TableMapping]:
-        """Return what the mapping of each table says of its keys."""
+        """Return the mapping of the keys of each table."""
         return [self._join(number) for number in range(len(self._tables))]
 
     def _called(self, number: int) -> str:
@@ -161,7 +166,10 @@ class _Joins:
         )
 
     def _triple(self, number: int) -> tuple[str, str, str]:
-        """Return the columns of a table that holds two keys, and a relation between what they name; else no names."""
+        """Return head, relation and tail columns of a table with two keys and a relation.
+
+        The names are empty for other tables.
+        """
         subject, names = self._subjects[number], [*self._tables[number].cells]
         others = [name for name in self._keys.found[number] if name != subject]
         relations = [
@@ -175,5 +183,5 @@ class _Joins:
 
 
 def _are_counted(cells: Sequence[str]) -> bool:
-    """Tell whether cells are numbers as a database gives them out, and no codes: none begins with 0."""
+    """Return whether cells are numbers without a leading 0, as a database assigns them."""
     return are_numbers(cells) and not any(cell.startswith("0") and len(cell) > 1 for cell in cells)

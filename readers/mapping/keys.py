@@ -1,4 +1,4 @@
-"""What the names of columns say of the keys that they hold."""
+"""Recognising key columns by their names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IRREGULAR = {"people": "person", "children": "child"}
 
 
 def is_key(column: str) -> bool:
-    """Tell whether the name of a column says that its numbers name rows.
+    """Return whether a column has the name of a key.
 
     >>> is_key("manager_id"), is_key("rating")
     (True, False)
@@ -30,7 +30,7 @@ def is_key(column: str) -> bool:
 
 
 def table_of(column: str, tables: Collection[str]) -> str:
-    """Return which of the tables a column of keys is named after, the most telling one, or nothing.
+    """Return the table that best matches the name of a key column, or an empty string.
 
     >>> table_of("production_company_id", ["films", "companies"]), table_of("ceo_id", ["movies"])
     ('companies', '')
@@ -45,10 +45,12 @@ def table_of(column: str, tables: Collection[str]) -> str:
 
 
 def relation_label(column: str, others: Collection[str] = ()) -> str:
-    """Return what the relation of a column of keys is called: what they name, if no other column is called so.
+    """Return the label of the relation of a key column, unless another column has that name.
 
-    >>> relation_label("ProductID"), relation_label("mother_id", ["mother"]), relation_label("genre")
-    ('Product', 'mother id', 'genre')
+    >>> relation_label("ProductID"), relation_label("mother_id", ["mother"])
+    ('Product', 'mother id')
+    >>> relation_label("genre")
+    'genre'
     """
     label = readable(column)
     named = label.rpartition(" ")[0] if OF_ANOTHER.fullmatch(normalise(label)) else ""
@@ -67,7 +69,7 @@ def _singulars(name: str) -> list[str]:
 
 
 def are_counted(names: Collection[str]) -> bool:
-    """Tell whether most of some different names are whole numbers in a row.
+    """Return whether most of some distinct names are consecutive whole numbers.
 
     >>> are_counted({"1", "2", "4"}), are_counted({"01", "02"}), are_counted({"100", "200"})
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Guessing whether cells are paths of categories, and what separates the names of a path."""
+"""Recognising paths of categories in cells, and their separator."""
 
 from __future__ import annotations
 
@@ -17,26 +17,23 @@ SEPARATORS = {
     ARROW: re.compile(ARROWS),
     **{mark: re.compile(re.escape(mark)) for mark in ("/", "\\", "::", "|")},
 }
-"""Arrows separate the names of a path; other marks do only where the other cells, or the name of the column, say that
-these are paths."""
+"""Separators of paths: arrows, and marks that need support by other cells or the name."""
 
 PATH_NAME = re.compile(r"(?:.+ )?(?:path|breadcrumbs?|category tree)")
 """A name of a column of paths."""
 
 SHARED = 2 / 3
-"""Paths that are separated by arrows without spaces begin with at most this many roots for each of them, and those that are
-separated by slashes end within as few others."""
+"""Maximal share of roots, or of last names, among paths with tight arrows or slashes."""
 
 FEWEST, NESTED = 3, 0.9
-"""Bars separate the names of paths, and not lists, if so many names that recur in different ones, and such a share of these,
-always stand after the same names."""
+"""Minimal number of recurring names, and share of those with the same parents, for bars."""
 
 LOOKED_AT = 1000
 """Cells that show whether any mark separates most of a column."""
 
 
 def is_path_name(column: str) -> bool:
-    """Tell whether the name of a column says that it holds paths.
+    """Return whether a column has the name of a path column.
 
     >>> is_path_name("category_path"), is_path_name("category")
     (True, False)
@@ -45,7 +42,7 @@ def is_path_name(column: str) -> bool:
 
 
 def are_paths(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first lines of a table without a header, split at a separator, are no rows but paths.
+    """Return whether the first lines of a table without a header are paths.
 
     >>> are_paths([["Food"], ["Food > Drinks", " Tea"]])
     True
@@ -58,11 +55,11 @@ def are_paths(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def path_separator(cells: Collection[str], name: str = "") -> str:
-    """Return what separates the names of paths in a column of these cells and this name; empty if most are no paths.
+    """Return the separator of the paths in a column; empty if most cells are no paths.
 
-    Paths that are separated by a slash, a backslash or two colons are known by the name of their column, or as what they
-    begin with is there too, or by three names or more in most that begin alike and end within the same ones; by a
-    bar, which separates lists too, by the name, or as names within them always stand below the same ones.
+    Slashes, backslashes and double colons need the name of a path column, or paths whose
+    beginnings are cells too, or mostly three or more names with few roots and ends. Bars also
+    separate lists; they need the name, or names that always have the same parents.
 
     >>> path_separator(["Home > Sofas", "Home > Beds"]), path_separator(["AC/DC", "Sofas"])
     ('>', '')
@@ -111,7 +108,7 @@ def _are_parted(cells: Sequence[str], mark: str, *, is_named: bool) -> bool:
 
 
 def _are_nested(paths: Collection[Category]) -> bool:
-    """Tell whether names that recur in different paths, but for the first ones, stand below the same ones in each."""
+    """Return whether names that recur in different paths have the same parents in each."""
     above: dict[str, list[Category]] = defaultdict(list)
     for names in paths:
         for depth, name in enumerate(names[1:], start=1):

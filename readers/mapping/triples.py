@@ -1,4 +1,4 @@
-"""Which columns of a table hold heads, relations and tails, as its header names them."""
+"""Finding the columns of heads, relations and tails by the names in a header."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RELATION_OF = {
     "subject": ("predicate",),
     "subject id": ("predicate id", "predicate"),
 }
-"""Names that a relation has beside some names of a head, before all others: KGTK has labels, RDF and KGX predicates."""
+"""Names of a relation column beside some names of a head (KGTK labels, RDF predicates)."""
 
 TAILS = tuple(
     f"{tail}{kind}"
@@ -49,10 +49,11 @@ TAILS = tuple(
 
 
 def triples_mapping(names: Sequence[str]) -> TableMapping | None:
-    """Return which columns of a header are head, relation and tail, or ``None`` if it is no header of triples.
+    """Return the columns of head, relation and tail in a header, or ``None`` without triples.
 
-    A header that names an id and a label too is one of triples only if head and tail are named alike; something that has a
-    label, a start and an end is an entity. Without a label, an id is a head where a relation and a tail stand beside it.
+    A header with an id and a label has triples only if head and tail have similar names, since
+    an entity may have a label, a start and an end. Without a label, an id beside a relation and
+    a tail is a head.
 
     >>> found = triples_mapping(["id", "subject", "predicate", "object"])
     >>> found.head, found.relation, found.tail
@@ -103,7 +104,7 @@ def _triples_mapping(names: tuple[str, ...]) -> TableMapping | None:
 def _of_places(
     names: Sequence[str], ends: Sequence[int], labels: Mapping[int, int] = MappingProxyType({})
 ) -> TableMapping:
-    """Return the mapping of a header whose heads, relations and tails stand at three places, with what else it says."""
+    """Return the mapping of a header with given positions of head, relation and tail."""
     columns, places = column_names(names), _places(names)
     negation = negation_in(spelt(names))
     review = (places.get("mapping justification"), places.get("mapping tool"))
@@ -125,7 +126,7 @@ def _of_places(
 def _of_an_id(
     names: Sequence[str], places: Mapping[str, int], entities: EntityColumns
 ) -> TableMapping | None:
-    """Return where the triples of a table are whose heads are in a column of ids, if nothing else is said of these."""
+    """Return the mapping of triples whose heads are ids, if no other column describes them."""
     told = {*entities.id, *(entities.label if entities.guess else ())}
     relation = next((name for name in NAMES["clear_relation"] if name in places), None)
     tails = [
@@ -146,12 +147,14 @@ def _of_an_id(
 
 
 def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityColumns | None:
-    """Return what a header says of entities, or ``None`` if it says nothing, or names the two ends of links.
+    """Return the columns of entities in a header, or ``None`` if it has none, or has links.
 
-    With ``of_others``, the rows say something of those of another table, see :meth:`EntityColumns.of_others`.
+    With ``of_others``, the rows describe rows of another table; see
+    :meth:`EntityColumns.of_others`.
 
-    >>> own_columns(["subject_id", "subject_label", "object_id", "verdict"]), own_columns(["id", "label"]).id
-    (None, (0,))
+    >>> own_columns(["subject_id", "subject_label", "object_id", "verdict"])
+    >>> own_columns(["id", "label"]).id
+    (0,)
     """
     if of_others:
         return EntityColumns.of_others(names)
@@ -160,10 +163,11 @@ def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityColum
 
 @lru_cache(maxsize=1 << 12)
 def link_columns(names: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return where relation and tail stand in what names no head, since it is said of what it stands in.
+    """Return the positions of relation and tail in links that are nested in their head.
 
-    >>> link_columns(("relType", "target")), link_columns(("type", "value")), link_columns(("source", "type", "target"))
-    ((0, 1), (0, 1), None)
+    >>> link_columns(("relType", "target")), link_columns(("type", "value"))
+    ((0, 1), (0, 1))
+    >>> link_columns(("source", "type", "target"))
     """
     places = _places(names)
     relation = next((name for name in RELATION if name in places), None)
@@ -193,13 +197,14 @@ def ends_of(names: Sequence[str]) -> tuple[int, ...]:
 def no_relation(names: Sequence[str]) -> str:
     """Return what is said of a header that names heads and tails alone."""
     return (
-        f"expected a relation beside both ends, found {', '.join(map(str, names))[:80]}; add a column named relation, which "
-        "may say the same in every row, or name the columns child and parent; of an audit, give the table in SSSOM"
+        f"expected a relation beside both ends, found {', '.join(map(str, names))[:80]}; add a "
+        "column named relation, which may say the same in every row, or name the columns child "
+        "and parent; of an audit, give the table in SSSOM"
     )
 
 
 def _places(names: Sequence[str]) -> dict[str, int]:
-    """Return the first column of each name, as a header spells it, without a group of ids in brackets (Neo4j's)."""
+    """Return the first column of each normalised name, without Neo4j's group of ids."""
     forms = spelt([str(name).partition("(")[0] for name in names])
     return {name: at for at, form in reversed([*enumerate(forms)]) for name in form}
 

@@ -87,14 +87,16 @@ TOKEN = re.compile(
     rf"""\s+ | \#[^\n]*
     | (?P<keyword>{"|".join(sorted(KEYWORDS, reverse=True))}):(?=\s|$)
     | <(?P<iri>[^<>\s]*)>
-    | "(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"(?:@(?P<language>[\w-]+)|\^\^(?:<[^<>\s]*>|[^\s,(){{}}\[\]<>"]+))?
+    | "(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"
+      (?:@(?P<language>[\w-]+)|\^\^(?:<[^<>\s]*>|[^\s,(){{}}\[\]<>"]+))?
     | (?P<mark>[,(){{}}<>]|\[[^\[\]]*\])
     | (?P<word>[^\s,(){{}}\[\]<>"]+)""",
     re.VERBOSE | re.DOTALL,
 )
 PLAIN_LITERAL = re.compile(r"[+-]?\.?\d.*|true|false")
 DATATYPE = re.compile(
-    r"(?:xsd:|http://www\.w3\.org/2001/XMLSchema#).*|rdfs:Literal|:?(?:integer|decimal|float|string)"
+    r"(?:xsd:|http://www\.w3\.org/2001/XMLSchema#).*|rdfs:Literal|"
+    r":?(?:integer|decimal|float|string)"
 )
 DEEPEST = 100
 """Maximal depth of expressions, and of annotations."""

@@ -1,1 +1,1 @@
-"""Rows: what the columns of a table hold, by their names and by what is in them, and what the rows say of entities."""
+"""Tables: the columns of a table, by their names and cells, and the entities in its rows."""

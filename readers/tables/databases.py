@@ -1,4 +1,4 @@
-"""Databases of SQLite: every table is one, and they are linked by their keys."""
+"""SQLite databases: tables joined by their keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["tables_of"]
 
 
 def tables_of(path: Path) -> list[Sheet]:
-    """Return the tables of a database that are not empty, the names of their columns in the first row.
+    """Return the non-empty tables of a database, with the names of the columns as first row.
 
     Raises:
         ReadError: If it cannot be read, or has no such table.

@@ -1,4 +1,4 @@
-"""Tables that say themselves what their columns are: data packages and ROBOT templates."""
+"""Tables with declared columns: data packages and ROBOT templates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ontodex.readers.tables.mapping import RelationColumn, TableMapping, column_
 __all__ = ["DATA_PACKAGE", "Declared", "declared_by", "robot_mapping"]
 
 DATA_PACKAGE = "datapackage.json"
-"""The file that describes the tables beside it (https://specs.frictionlessdata.io/tabular-data-package/)."""
+"""File that describes tables (https://specs.frictionlessdata.io/tabular-data-package/)."""
 
 VALUES = frozenset(
     (
@@ -30,7 +30,7 @@ VALUES = frozenset(
 
 @dataclass(frozen=True)
 class Declared:
-    """What a data package says of a table.
+    """Declarations of a data package about a table.
 
     Attributes:
         name: What the package calls the table.
@@ -123,7 +123,8 @@ def _foreign(schema: Mapping[str, Any], stems: Mapping[str, str]) -> Sequence[tu
 # ROBOT templates ----------------------------------------------------------------------------------
 
 TEMPLATE = re.compile(
-    r"(?:ID|LABEL|TYPE|CLASS_TYPE|PROPERTY_TYPE|(?:>*)(?:A[TLI]?|S?C|EC|DC|I|DOMAIN|RANGE|CHARACTERISTIC)(?:\s.*)?)"
+    r"(?:ID|LABEL|TYPE|CLASS_TYPE|PROPERTY_TYPE|"
+    r"(?:>*)(?:A[TLI]?|S?C|EC|DC|I|DOMAIN|RANGE|CHARACTERISTIC)(?:\s.*)?)"
     r"(?:\s+SPLIT=.)?"
 )
 """A cell of the second header row of a template (http://robot.obolibrary.org/template)."""
@@ -150,7 +151,7 @@ SOME = re.compile(r"\(?\s*(?:'([^']+)'|(\S+))\s+some\s+\(?\s*'?%'?\s*\)?\s*\)?")
 
 
 def robot_mapping(names: Sequence[str], template: Sequence[str]) -> TableMapping | None:
-    """Return the mapping that the second header row of a ROBOT template says; ``None`` if it is none.
+    """Return the mapping in the second header row of a ROBOT template, or ``None``.
 
     >>> found = robot_mapping(["Id", "Name", "In"], ["ID", "A rdfs:label", "SC part_of some %"])
     >>> found.id, found.label, found.relations["In"].relation
@@ -192,7 +193,7 @@ def robot_mapping(names: Sequence[str], template: Sequence[str]) -> TableMapping
 
 
 def _said(cell: str) -> tuple[str, str]:
-    """Return the field of a mapping that a cell of a template says, or nothing and why; of a relation its name.
+    """Return field and relation of a template cell, or an empty field and the reason.
 
     >>> _said("AL rdfs:label@en"), _said("SC %"), _said("C 'part of' some %"), _said("EC %")
     (('label', ''), ('parent', ''), ('relation', 'part of'), ('', 'an expression that is no link'))

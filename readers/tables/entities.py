@@ -207,13 +207,13 @@ class EntityRows(Layout):
         return [path_of(category)] if category else []
 
     def labels(self, cells: Sequence[str]) -> list[str]:
-        """Return the labels in a row; without a column of labels the last name of its path is one."""
+        """Return the labels in a row; by default, the last name of its path."""
         if self.parts or self.label:
             return super().labels(cells)
         return [name] if (name := (*self._category(cells), "")[-2:][0]) else []
 
     def own_paths(self, cells: Sequence[str]) -> list[str]:
-        """Return the paths of a row that is a category: its own, and that of its parent with its label."""
+        """Return the paths of a row that is a category: its own, and that of its parent."""
         own = [] if self.path is None else self.paths[self.path].categories(cells[self.path])
         above = [
             one
@@ -259,20 +259,20 @@ def add_entities(
 ) -> None:
     """Add the entities of a table, and their links.
 
-    A cell names a row by its id, by its label, or by its label in any case; what names no row is an entity of this name, but
-    for words that mean nothing, and so is a label that several rows have. Obsolete rows are left out, and links to them.
-    Where columns are paths of categories, a row is below what its own path begins with, and linked to the last name on any
-    other.
+    A cell names a row by its id, its label, or its label in any case. A value that names no row,
+    or a label of several rows, is an entity of this name, except for words such as "none".
+    Obsolete rows and links to them are left out. A row with columns of paths is a child of the
+    beginning of its own path, and is linked to the last name of other paths.
 
     Args:
         mapping: What the columns hold.
         columns: Names of the columns.
         rows: (number, cells) of every row.
-        builder: Takes entities and links.
-        table: Takes the ids of the rows, and what other sources may hold.
-        report: Takes rows that hold no entity.
-        remark: Takes what is to be said of the table.
-        negated: Read the links of rows that deny what they say, in place of the others.
+        builder: Receives entities and links.
+        table: Receives the ids of the rows, and cells that may name rows of other sources.
+        report: Receives rows without an entity.
+        remark: Receives remarks on the table.
+        negated: Read the links of negated rows, in place of the others.
     """
     entities = EntityRows(mapping, columns, rows, table.ids, report, negated=negated)
     table.first_ids += [identifier for identifier, *_ in entities.named[:PREVIEW]]
@@ -316,7 +316,7 @@ def _add_parents(entities: EntityRows, builder: GraphBuilder) -> None:
 
 
 def parents_by_code(codes: Iterable[str], separator: str) -> dict[str, str]:
-    """Return the longest other code that each code begins with, by whole parts if a separator is given.
+    """Return the longest proper prefix of each code among the codes, by parts if separated.
 
     >>> parents_by_code(["A", "01", "01.1", "01.11"], "."), parents_by_code(["1", "11", "1121"], "")
     ({'01.1': '01', '01.11': '01'}, {'11': '1', '1121': '11'})

@@ -1,4 +1,4 @@
-"""The rows of a table of entities, found by what cells name them by."""
+"""Lookup of the rows of a table of entities by the cells that name them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FoundRows:
                 names[name] = (*found, identifier)
 
     def leave_out(self, ids: Iterable[str], labels: Iterable[str]) -> None:
-        """Take the names of an obsolete row; a number among them counts in the parent column alone."""
+        """Add the names of an obsolete row; numbers count in the parent column only."""
         names = [normalise(name) for name in ids if name.strip()]
         self._gone_ids.update(name for name in names if not NUMBER.fullmatch(name))
         self._gone.update(names, map(normalise, filter(str.strip, labels)))
@@ -57,11 +57,11 @@ class FoundRows:
 
     @staticmethod
     def told(links: Iterable[Link], row: Row, nothing: Collection[str]) -> list[Link]:
-        """Return the links that lead to a row, or to something that does not mean that there is none."""
+        """Return the links to rows, and to values that do not mean "none"."""
         return [link for link in links if row(link[1]) or link[1].casefold() not in nothing]
 
     def still_there(self, links: Sequence[Link], *, ids_alone: bool = False) -> list[Link]:
-        """Return the links that do not lead to an obsolete row, by its id or, unless ``ids_alone``, by its label."""
+        """Return links without those to an obsolete row, by its id or (default) its label."""
         gone = self._gone_ids if ids_alone else self._gone
         if not gone:
             return [*links]
@@ -70,7 +70,7 @@ class FoundRows:
         return there
 
     def word(self, part: str) -> str:
-        """Return the id of what a part of a cell names that is no row, and note if several rows have this label."""
+        """Return the id for a value that names no row; labels of several rows are noted."""
         if len(self._by_spelling.get(normalise(part), ())) > 1:
             self._unclear[part] = None
         return part
@@ -103,7 +103,7 @@ class FoundRows:
         return row
 
     def parts(self, cell: str, separators: str = "") -> list[str]:
-        """Return the values of a cell that names no row; commas separate them too where every one is a row."""
+        """Return the values of a cell that names no row; commas separate values that are rows."""
         if self.row(cell.strip()):
             return [cell.strip()]
         parts = cell_parts(cell, separators) if separators else cell_parts(cell)
@@ -123,14 +123,15 @@ class FoundRows:
             found = " and ".join(self._by_spelling[normalise(name)])
             remark(
                 f"{name!r} is the label of {found}{more}; links of it are not theirs but of "
-                "another entity, which has this name as its id; give the id of the one that is meant"
+                "another entity, which has this name as its id; give the id of the one that is "
+                "meant"
             )
         if self._lost:
             remark(f"left out {self._lost} link(s) to rows that are marked as obsolete")
 
 
 def keys_of(cells: Iterable[Link]) -> dict[str, str]:
-    """Return the ids of rows by the cells of a column, given as (id, cell); cells without a letter are none.
+    """Return the ids of rows by the cells of a column, given as (id, cell), with letters.
 
     >>> keys_of([("1", "a@x.org"), ("2", " "), ("3", "b@x.org")])
     {'a@x.org': '1', 'b@x.org': '3'}

@@ -17,7 +17,7 @@ Columns = Mapping[str, Sequence[str]]
 
 
 def parts_of(cell: str, keys: Container[str]) -> list[str]:
-    """Return the keys that a cell holds: it is one, or several parted by a mark, or else what it holds.
+    """Return the keys in a cell: one key, several separated keys, or else the whole cell.
 
     >>> parts_of("tt1,tt3", {"tt1", "tt3"}), parts_of("1.0", {"1"}), parts_of("Roe, Ann", {"Roe"})
     (['tt1', 'tt3'], ['1'], ['Roe, Ann'])
@@ -58,7 +58,7 @@ class Resolved:
         return column in self._ids
 
     def cell(self, column: str, cell: str, separator: str = "") -> str:
-        """Return a cell with ids in place of keys; ``separator`` is what separates these, if it is known."""
+        """Return a cell with ids in place of keys, separated by ``separator`` if known."""
         ids = self._ids.get(column)
         if not ids:
             return cell
@@ -74,7 +74,7 @@ def resolved(
 
     Args:
         tables: The mapping of each table, and its cells.
-        others: Mappings of further tables, whose rows are not there; keys of them become ids by their prefix alone.
+        others: Mappings of tables that are not read; their keys become ids by the prefix.
     """
     keys = _Keys(tables, others)
     return [Resolved(mapping, keys.ids(number)) for number, (mapping, _) in enumerate(tables)]

@@ -43,10 +43,10 @@ class RelationColumn:
     Attributes:
         relation: Id of the relation; the name of the column where it is empty.
         label: Label of the relation, if it is not made of its id.
-        by: How cells name rows of the table: ``any`` (by id or label), ``id``, ``nothing``, or the name
-            of the column that holds the same values (an e-mail address, a code).
+        by: How cells name rows of the table: ``any`` (by id or label), ``id``, ``nothing``, or
+            the name of the column with the same values (an e-mail address, a code).
         by_number: Whether a number may be the id of a row.
-        known_only: Link only to what names an entity of the sources or of the index, and leave other
+        known_only: Link only to entities of the sources or of the index, and leave other
             cells out. Without it a cell that names no row is an entity of this name.
     """
 
@@ -65,10 +65,11 @@ class TableMapping:
     ``column 3``. The columns of a table without a header are ``column 1``, ``column 2``, ….
 
     Attributes:
-        table: Name of the table: of the file, the sheet or the list, in words, without date and number.
-            A mapping without one is for every table that has its columns.
-        rows: Elements of XML that are the rows, as paths from the root (``.//Class``); columns are paths
-            from these then (``Label``, ``@code``), see :func:`ontodex.readers.xml_tables.read_elements`.
+        table: Name of the table: of the file, the sheet or the list, in words, without date and
+            number. A mapping without one applies to every table with its columns.
+        rows: XML elements that are the rows, as paths from the root (``.//Class``); columns
+            are then paths from these (``Label``, ``@code``), see
+            :func:`ontodex.readers.xml_tables.read_elements`.
         columns: The header that the mapping was made for.
         header: Whether the table has a header.
         head: Column of the heads, if rows are triples; ``relation`` and ``tail`` are needed then.
@@ -76,8 +77,8 @@ class TableMapping:
         tail: Column of the tails of triples.
         id: Columns of ids; the first that is filled counts, and without one the label identifies.
         id_prefix: What stands before each id in the graph (``companies:``).
-        rows_about: Name of the table whose rows the ids name, if the rows of this one are no entities
-            but say something of those.
+        rows_about: Name of the table with the entities of the ids, if the rows of this table
+            describe entities of that table.
         label: Columns of labels; the second and further ones are synonyms.
         label_parts: Columns whose cells make the label together: first and last name.
         synonyms: Columns of synonyms.
@@ -86,13 +87,15 @@ class TableMapping:
         parent: Columns of what is more general, by id or label.
         path: Column with the path of a row that is a category itself (``Animals > Birds``).
         levels: Columns of the levels of a hierarchy, the broadest first.
-        level_of: Relation of a row to the category of its levels; without one the row is the category.
+        level_of: Relation of a row to the category of its levels; by default the row is the
+            category.
         code: Column of codes that begin with the code of the parent (``A00.1`` is below ``A00``).
         relations: Columns of relations.
         labels_of: Columns of the labels of what other columns name, by the name of these.
-        separators: Characters that separate the values of a cell, by column; ``|``, ``;`` and new lines
-            where a column is not named.
-        paths: What separates the names of a path or the parts of a code, by column (``>`` for arrows).
+        separators: Characters that separate the values of a cell, by column; by default ``|``,
+            ``;`` and new lines.
+        paths: Separator of the names of a path or the parts of a code, by column (``>`` for
+            arrows).
         keys: Foreign keys, by column: the table and the column of it whose values the cells repeat.
         negation: Cells that deny what their row says, by column.
         justification: Column of SSSOM's justifications; what ontodex proposed itself is no fact.
@@ -177,7 +180,7 @@ class TableMapping:
 def chosen_mapping(
     mappings: Iterable[TableMapping], table: str, columns: Sequence[str]
 ) -> TableMapping | None:
-    """Return the mapping of a table: of those whose columns it has the one of its name, of none, or of its header.
+    """Return the mapping of a table among those that fit: by name, without name, by header.
 
     >>> pets, any_table = TableMapping(table="pets", id=("id",)), TableMapping(id=("id",))
     >>> chosen_mapping([any_table, pets], "pets", ["id", "label"]) is pets
@@ -241,7 +244,8 @@ def mapping_from(values: Any, where: str) -> TableMapping:
     """Return a mapping from what YAML or JSON holds.
 
     Raises:
-        SettingsError: If a key is unknown, a value is of the wrong kind, or a column does not exist.
+        SettingsError: If a key is unknown, a value is of the wrong kind, or a column does not
+            exist.
     """
     found = _expect_keys(TableMapping, values, where)
     for name, value in found.items():

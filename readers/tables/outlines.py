@@ -1,4 +1,4 @@
-"""Outlines: a category a line, indented below the one that it is in, perhaps as a list with bullets."""
+"""Outlines: a category a line, indented below its parent, perhaps with bullets."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ def names_by_level(
 ) -> Iterator[tuple[str, ...]]:
     """Yield the names of each row's levels, the broadest first.
 
-    Cells that are empty before the first name of a row are as in the row above; a name that is repeated at the next level,
-    to fill it, counts once.
+    Empty cells before the first name of a row have the value of the row above. A name repeated
+    at the next level counts once.
 
     >>> list(names_by_level([["Video", ""], ["", "TV"], ["Audio", "Audio"]], [0, 1]))
     [('Video',), ('Video', 'TV'), ('Audio',)]

@@ -65,10 +65,10 @@ def mapped_header(
 
 
 def rows_of(source: Path | Sheet, problems: Problems) -> Rows:
-    """Yield (line number, cells) of every line that is not blank, parted by tabs, commas or semicolons; the rows of a sheet.
+    """Yield (line number, cells) of every line that is not blank, or the rows of a sheet.
 
-    The first lines tell which it is; cells within quotes may hold it where it is no tab, and new lines. Quotes around a cell
-    are no part of it.
+    The first lines determine the separator: tab, comma or semicolon. Quoted cells may contain
+    new lines, and separators other than tabs; the quotes are removed.
     """
     if isinstance(source, Sheet):
         for fault in source.faults:
@@ -104,10 +104,10 @@ def rows_of(source: Path | Sheet, problems: Problems) -> Rows:
 
 
 def _mark(lines: list[str]) -> str:
-    """Return what parts the cells of lines: the mark that most of them have outside quoted cells.
+    """Return the separator of lines: the most frequent mark outside quoted cells.
 
-    Of marks that as many have, tabs; else the one that more have without a space after it, then the one that is there more
-    often.
+    Frequency is counted in lines. Of equal marks, tabs are preferred, then the mark that more
+    lines have without a space after it, then the mark with more occurrences.
 
     >>> _mark(["Doe, Ann;knows;Roe, Bob"]), _mark(["Ann;pays;1,50"]), _mark(["a, b, c"])
     (';', ';', ',')
@@ -125,7 +125,7 @@ def _mark(lines: list[str]) -> str:
 
 
 def _unquoted(cell: str) -> str:
-    """Return what is in a quoted cell of a table with tabs; where quotes are part of a text, it stays."""
+    """Return the text of a quoted cell of a table with tabs; inner quotes remain."""
     inner = cell.strip()[1:-1]
     return (
         inner.replace('""', '"')
@@ -137,7 +137,7 @@ def _unquoted(cell: str) -> str:
 def _quoted(
     line: str, mark: str, again: list[tuple[int, str]], lines: Iterator[tuple[int, str]]
 ) -> tuple[list[str] | csv.Error, list[tuple[int, str]]]:
-    """Return the cells of a line, or why there are none, and the lines that were read ahead and are still to be read.
+    """Return the cells of a line, or the fault, and the lines that were read ahead.
 
     A quoted cell may go on in the next lines, ``again`` before ``lines``.
     """

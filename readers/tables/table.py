@@ -21,10 +21,14 @@ SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson")
 
 
 def table_name(source: Any) -> str:
-    """Return what a table is called, by the name of file or sheet, without dates and numbers; nothing of what is no table.
+    """Return the name of a table: that of file or sheet without dates and numbers.
 
-    >>> table_name("db/public.FilmCompanies_2024.csv.gz"), table_name("people.tsv"), table_name("pets.obo")
-    ('film companies', 'people', '')
+    The name of anything else is empty.
+
+    >>> table_name("db/public.FilmCompanies_2024.csv.gz"), table_name("people.tsv")
+    ('film companies', 'people')
+    >>> table_name("pets.obo")
+    ''
     """
     name = f"{source.name}.csv" if isinstance(source, Sheet) else source
     path = Path(name) if isinstance(name, str | Path) else Path()
@@ -43,18 +47,18 @@ class Table:
         name: See :func:`table_name`.
         others: Names of the other tables.
         is_alone: Whether nothing else is read with it.
-        is_of_others: Whether its rows say something of those of another table, so that no column holds their labels.
-        declared: What a data package says of it.
-        join: What is guessed of its keys and those of the others, if they are joined.
-        mappings: The mappings to read it by, of which one may fit; without one, a mapping is guessed.
-        read_by: The mappings that it was read by.
+        is_of_others: Whether its rows describe rows of another table and have no labels.
+        declared: Declarations of a data package.
+        join: Guessed keys of the table, if tables are joined.
+        mappings: Mappings of which one may fit; without one, a mapping is guessed.
+        read_by: The mappings that were used.
         first_ids: Ids of the first rows, for a preview.
-        first_triples: The first triples, likewise.
+        first_triples: The first triples, for a preview.
         ids: Ids of its rows.
-        own_labels: Whether its rows have labels in a column that is named as one of labels.
-        left_out: (id, cell) of each cell of the columns that are no relations by themselves, by the name of the column;
-            none of those that cannot name rows of another table.
-        known_only: (id, cell) of the cells of relations to what other sources hold, likewise.
+        own_labels: Whether its rows have labels in a column with a name of labels.
+        left_out: (id, cell) of each cell of ignored columns that may name rows of another
+            table, by the name of the column.
+        known_only: (id, cell) of the cells of relations to entities of other sources, likewise.
     """
 
     name: str = ""

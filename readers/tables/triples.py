@@ -1,4 +1,4 @@
-"""Tables of triples, a triple to a row, read by a mapping; with SSSOM's comments above the header."""
+"""Tables of triples, read by a mapping, with SSSOM metadata above the header."""
 
 from __future__ import annotations
 
@@ -148,16 +148,19 @@ class TripleRows(Layout):
         """Warn of what was left out."""
         if self._proposed:
             problems.remark(
-                f"left out {self._proposed} line(s) that ontodex proposed and nobody confirmed; to have one read, change "
+                f"left out {self._proposed} line(s) that ontodex proposed and nobody confirmed; "
+                "to have one read, change "
                 "its mapping_justification, as to semapv:ManualMappingCuration"
             )
         if self._denied:
             problems.remark(denied_left_out(self._denied))
         if self._no_term:
             problems.remark(
-                f"left out {self._no_term} line(s) whose subject or object stands for no term (sssom:NoTermFound)"
+                f"left out {self._no_term} line(s) whose subject or object stands for no term "
+                "(sssom:NoTermFound)"
             )
         if self._headless:
             problems.remark(
-                "the lines above the header, which begin with #, are gone, and with them the prefixes of ids"
+                "the lines above the header, which begin with #, are gone, and with them the "
+                "prefixes of ids"
             )

@@ -36,10 +36,10 @@ class Sheet(NamedTuple):
     Attributes:
         path: The file.
         name: What the sheet is called.
-        rows: Its cells as text; (number from 1, cells) of each row that is not empty, all equally wide.
+        rows: (number from 1, cells) of each non-empty row, as text, all equally wide.
         has_header: Whether its first row is known to name the columns.
         key: The columns that are declared to tell its rows apart, together.
-        foreign: The columns that are declared to name rows of other tables: which, and by which of their columns.
+        foreign: The declared foreign keys: table and columns, by columns.
         faults: What was left out of the rows: message, line and source.
         columns: Names of the columns, where the first row has others.
     """
@@ -110,7 +110,8 @@ def _expect_harmless(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             parts = archive.infolist()
             if sum(part.file_size for part in parts) > max(FREE, MOST_TIMES * path.stat().st_size):
-                message = f"expected a workbook of at most {MOST_TIMES} times its size, found one that grows beyond"
+                message = f"expected a workbook of at most {MOST_TIMES} times its size"
+                message += ", found one that grows beyond"
                 raise ReadError(message, str(path))
             for part in parts:
                 with archive.open(part) as stream:

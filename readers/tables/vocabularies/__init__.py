@@ -13,7 +13,7 @@ __all__ = ["vocabulary"]
 
 
 def vocabulary(root: str) -> tuple[TableMapping, ...]:
-    """Return the mappings of a document by the name of its root element; nothing if it is in no vocabulary.
+    """Return the mappings for the name of a root element; empty outside all vocabularies.
 
     >>> [mapping.table for mapping in vocabulary("opml")], vocabulary("html")
     (['outlines'], ())
