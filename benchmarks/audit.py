@@ -46,7 +46,10 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
     changed = with_links(whole, wrong, taken_out=taken)
     with tempfile.TemporaryDirectory() as folder, built(changed, folder) as engine:
         left = engine.graph.hierarchy(on_cycle="warn")
-        ways = {"audit": Subsumptions.of(engine.resources, left), "audit, HiT alone": hit_alone(engine)}
+        ways = {
+            "audit": Subsumptions.of(engine.resources, left),
+            "audit, HiT alone": hit_alone(engine),
+        }
         figures = {
             way: _figures(whole, hierarchy, taken, wrong, ranked) for way, ranked in ways.items()
         }

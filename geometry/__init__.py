@@ -1,1 +1,1 @@
-"""Spaces as pure functions on arrays: scores, their safe exact forms, and their lifts to inner products."""
+"""Spaces as pure functions on arrays: exact scores, and lifts that make them inner products."""

@@ -1,4 +1,4 @@
-"""What lets one formula take numpy arrays and torch tensors alike."""
+"""Helpers by which one formula takes numpy arrays as well as torch tensors."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Array = TypeVar("Array", NDArray[Any], "torch.Tensor")
 
 
 def library_of(array: Array) -> Any:
-    """Return the module whose functions take ``array``: torch, which need not be imported to find out, or numpy."""
+    """Return torch for a tensor and numpy for an array, without importing torch."""
     torch = sys.modules.get("torch")
     return torch if torch is not None and isinstance(array, torch.Tensor) else np
 
 
 def floating(array: Array) -> Array:
-    """Return float32 and float64 as they are, anything else as float32."""
+    """Return float32 and float64 arrays unchanged, others as float32."""
     library = library_of(array)
     return (
         array
@@ -39,13 +39,13 @@ def widened(array: Array) -> Array:
 
 
 def joined(*parts: Array, like: Array) -> Array:
-    """Join arrays along their last axis, in the type that ``like`` has as :func:`floating`."""
-    whole: Array = library_of(like).concatenate(parts, -1)
-    return _cast(whole, floating(like).dtype)
+    """Concatenate arrays along the last axis, in the dtype of ``floating(like)``."""
+    concatenated: Array = library_of(like).concatenate(parts, -1)
+    return _cast(concatenated, floating(like).dtype)
 
 
 def all_products(left: Array, right: Array) -> Array:
-    """Return left @ right.T, in full precision also where torch's autocast would lower it."""
+    """Return ``left @ right.T`` in full precision, also under torch's autocast."""
     full = (
         nullcontext()
         if isinstance(left, np.ndarray)

@@ -1,4 +1,4 @@
-"""The conditioned space: text vectors transformed by the factor of a condition, then compared by cosine."""
+"""The conditioned space: text vectors, transformed by a condition and compared by cosine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ontodex.geometry.cosine import unit
 __all__ = ["compact", "expanded", "under_condition"]
 
 SAFE_ERROR = 2.0**-11
-"""What rounding to half precision may change of a factor, relative to its size: half the distance of neighbours there."""
+"""Largest relative error for storing a factor in half precision: the unit roundoff of float16."""
 
 
 def under_condition(
@@ -18,16 +18,19 @@ def under_condition(
     factor: NDArray[np.floating],
     mix: NDArray[np.floating] | None = None,
 ) -> NDArray[np.float32]:
-    """Transform vectors by one condition; inner products of the results are the similarities under it.
+    """Transform vectors by one condition; their inner products are similarities under it.
+
+    Yoo et al., "Hyper-CL", ACL 2024, section 3.
 
     Args:
         vectors: Text vectors x of shape (n, dim).
-        factor: Of a hypernetwork P, of shape (dim, width), for x·P; else v, of shape (dim,), for the Hadamard product
-            x ∘ v, or with ``mix`` for the concatenation x·W + v (Yoo et al., "Hyper-CL", ACL 2024, section 3).
-        mix: The matrix W of all conditions, of shape (dim, dim).
+        factor: Factor of the condition. From a hypernetwork: a matrix P of shape (dim, width), for
+            x·P. Otherwise a vector v of shape (dim,), for the Hadamard product x ∘ v, or with
+            ``mix`` for the concatenation x·W + v.
+        mix: The matrix W that all conditions share, of shape (dim, dim).
 
     Returns:
-        Unit vectors, computed in ``float64``, ``float32`` of shape (n, width).
+        Unit vectors, computed in ``float64``; ``float32`` of shape (n, width).
 
     Example:
         >>> under_condition(np.array([[3.0, 4.0]]), np.array([0.0, 2.0])).tolist()
@@ -40,47 +43,51 @@ def under_condition(
 
 
 def compact(factor: NDArray[np.floating]) -> NDArray[np.float16] | NDArray[np.float32]:
-    """Return what has to be kept of a factor.
+    """Return the numbers of a factor that cosines depend on, in as few bytes as possible.
 
-    Of a matrix P only P·Pᵀ matters to cosines of x·P. With the QR decomposition Pᵀ = Q·R that is Rᵀ·R: the lower triangle
-    of L = Rᵀ says as much, dim * width - width * (width - 1) / 2 numbers. They are kept in half precision where that
-    changes them by no more than its own rounding: what is too large or too small for it stays in ``float32``.
+    The cosines of x·P depend on P through P·Pᵀ alone. With the QR decomposition Pᵀ = Q·R, P·Pᵀ is
+    Rᵀ·R, so the lower triangle of Rᵀ is stored: dim * width - width * (width - 1) / 2 numbers. They
+    are stored in half precision if the error is at most its rounding error, otherwise (numbers
+    outside its range) in ``float32``.
 
     Args:
-        factor: Of shape (dim, width) with width <= dim, or (dim,).
+        factor: Factor of a condition, of shape (dim, width) with width <= dim, or (dim,).
 
     Returns:
         Numbers for :func:`expanded`, of shape (n,).
 
     Example:
-        >>> compact(np.eye(3)).shape, compact(np.eye(3)).dtype.name, compact(np.array([1e9])).dtype.name
-        ((6,), 'float16', 'float32')
+        >>> compact(np.eye(3)).shape, compact(np.eye(3)).dtype.name
+        ((6,), 'float16')
+        >>> compact(np.array([1e9])).dtype.name
+        'float32'
     """
-    whole = np.asarray(factor, dtype=np.float64)
-    if whole.ndim == 2:
-        lower = np.linalg.qr(whole.T).R.T
-        whole = lower[np.tril_indices(len(lower), m=lower.shape[1])]
+    numbers = np.asarray(factor, dtype=np.float64)
+    if numbers.ndim == 2:
+        lower = np.linalg.qr(numbers.T).R.T
+        numbers = lower[np.tril_indices(len(lower), m=lower.shape[1])]
     with np.errstate(over="ignore"):
-        half = whole.astype(np.float16)
-    safe = np.linalg.norm(half - whole) <= SAFE_ERROR * np.linalg.norm(whole)
-    return half if safe else whole.astype(np.float32)
+        half = numbers.astype(np.float16)
+    safe = np.linalg.norm(half - numbers) <= SAFE_ERROR * np.linalg.norm(numbers)
+    return half if safe else numbers.astype(np.float32)
 
 
 def expanded(
-    kept: NDArray[np.float16] | NDArray[np.float32], dim: int, width: int
+    numbers: NDArray[np.float16] | NDArray[np.float32], dim: int, width: int
 ) -> NDArray[np.float16] | NDArray[np.float32]:
-    """Return a factor that says of cosines what that one said that :func:`compact` was given.
+    """Return a factor with the same cosines as the one that :func:`compact` was given.
 
     Args:
-        kept: What it returned.
-        dim: Length of a text's vector.
-        width: Length of what is compared.
+        numbers: Result of :func:`compact`.
+        dim: Dimension of text vectors.
+        width: Dimension of transformed vectors.
 
     Returns:
-        A matrix of shape (dim, width), lower triangular, or a vector of shape (dim,), whichever it was.
+        A lower triangular matrix of shape (dim, width) if the factor was a matrix, otherwise the
+        vector of shape (dim,).
     """
-    if len(kept) == dim and width == dim:
-        return kept
-    lower = np.zeros((dim, width), dtype=kept.dtype)
-    lower[np.tril_indices(dim, m=width)] = kept
+    if len(numbers) == dim and width == dim:
+        return numbers
+    lower = np.zeros((dim, width), dtype=numbers.dtype)
+    lower[np.tril_indices(dim, m=width)] = numbers
     return lower

@@ -11,10 +11,10 @@ Floats = NDArray[np.floating]
 
 
 def unit(vectors: Floats) -> NDArray[np.float32]:
-    """Scale vectors to length one; a zero vector stays zero.
+    """Scale vectors to length 1; a zero vector stays zero.
 
     Args:
-        vectors: Any floats of shape (..., dim).
+        vectors: Vectors of shape (..., dim).
 
     Returns:
         ``float32`` of the same shape.
@@ -29,20 +29,21 @@ def unit(vectors: Floats) -> NDArray[np.float32]:
 
 
 def score_pairs(queries: Floats, items: Floats) -> NDArray[np.float64]:
-    """Score each query with its own items, in float64: the same pair has the same score in every batch.
+    """Score each query with its own items; a pair has the same score in every batch.
 
     Args:
         queries: Unit vectors of shape (queries, dim).
         items: Unit vectors of shape (queries, items, dim).
 
     Returns:
-        Cosines in [-1, 1], ``float64`` of shape (queries, items), up to the rounding of the unit vectors.
+        Cosines, ``float64`` of shape (queries, items); in [-1, 1] up to the rounding of the unit
+        vectors.
 
     Example:
         >>> score_pairs(np.array([[1.0, 0.0]]), np.array([[[0.6, 0.8], [1.0, 0.0]]])).tolist()
         [[0.6, 1.0]]
     """
-    # einsum adds along contiguous rows (of up to 8192 numbers, its buffer) in one fixed order; a matrix product's order
-    # depends on the shapes, and equal vectors would not tie.
+    # einsum adds contiguous rows (of up to 8192 numbers, its buffer) in one fixed order. The order
+    # of a matrix product depends on the shapes: equal vectors would not have equal scores.
     left, right = (np.ascontiguousarray(side, dtype=np.float64) for side in (queries, items))
     return np.asarray(np.einsum("qd,qnd->qn", left, right))

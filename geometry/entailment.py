@@ -1,7 +1,8 @@
-"""The decision rule of entailment: whether a premise entails a hypothesis, from the similarity of their Gaussians.
+"""The decision rule of entailment, on the similarity of the Gaussians of premise and hypothesis.
 
-Yoda et al. (EACL 2024, section 4.1) accept a pair whose similarity is at or above a threshold that maximises the accuracy on
-validation pairs; they search it in steps of 0.001, here it is exact. A logistic curve turns similarities into probabilities.
+Yoda et al. (EACL 2024, section 4.1) accept a pair if its similarity is at least a threshold, chosen
+from a grid in steps of 0.001 by the accuracy on validation pairs. Here the threshold is exact. A
+logistic curve turns similarities into probabilities.
 """
 
 from __future__ import annotations
@@ -20,18 +21,19 @@ __all__ = ["Entailment", "accuracy", "area_under_precision_recall", "fit_entailm
 
 @dataclass(frozen=True)
 class Entailment:
-    """The rule: a premise entails a hypothesis if and only if the similarity is above the threshold.
+    """Decision rule: a premise entails a hypothesis if the similarity is above a threshold.
 
     Args:
-        threshold: The similarity above which a pair is accepted.
-        slope: Steepness of the logistic curve; positive.
-        offset: The curve's logit at similarity zero.
+        threshold: Similarity above which a pair is accepted.
+        slope: Slope of the logistic curve; positive.
+        offset: Logit of the curve at similarity 0.
 
     Raises:
         SettingsError: If a value is not finite, or ``slope`` is not positive.
 
     Example:
-        >>> Entailment(threshold=0.6, slope=10.0, offset=-6.0).probability([0.6, 1.0]).round(3).tolist()
+        >>> rule = Entailment(threshold=0.6, slope=10.0, offset=-6.0)
+        >>> rule.probability([0.6, 1.0]).round(3).tolist()
         [0.5, 0.982]
     """
 
@@ -46,31 +48,33 @@ class Entailment:
             )
 
     def probability(self, similarities: ArrayLike) -> NDArray[np.float64]:
-        """Turn similarities into probabilities: 1 / (1 + exp(-(slope · similarity + offset))), of the same shape."""
+        """Return 1 / (1 + exp(-(slope · similarity + offset))), of the same shape."""
         return sigmoid(self.slope * np.asarray(similarities, np.float64) + self.offset)
 
 
 def fit_entailment(similarities: ArrayLike, labels: ArrayLike) -> Entailment:
-    """Choose the threshold of the best accuracy, exactly, and the logistic curve.
+    """Fit the threshold of the best accuracy, which is found exactly, and the logistic curve.
 
     Args:
-        similarities: Of n validation pairs, shape (n,).
-        labels: Whether the premise entails the hypothesis, shape (n,).
+        similarities: Similarities of n validation pairs, of shape (n,).
+        labels: Whether the premise of each pair entails the hypothesis, of shape (n,).
 
     Returns:
-        The rule; its threshold lies half-way between two similarities, the lowest of those with the same accuracy.
+        The rule. Its threshold lies half-way between two similarities; of thresholds with the same
+        accuracy it is the lowest.
 
     Raises:
         SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.
 
     Example:
-        >>> fit_entailment([0.2, 0.4, 0.5, 0.8], [False, True, False, True]).threshold.__round__(6)
+        >>> rule = fit_entailment([0.2, 0.4, 0.5, 0.8], [False, True, False, True])
+        >>> round(rule.threshold, 6)
         0.3
     """
     scores, truth = checked_pairs(labels, similarities=similarities)
     values, counts = np.unique(scores, return_counts=True)
     right = np.bincount(np.searchsorted(values, scores), truth, len(values))
-    # accepted above values[i - 1]: the true of i and beyond, and the false of what comes before
+    # With the threshold above values[i - 1]: true pairs from i on, plus false pairs before i.
     correct = np.append(right[::-1].cumsum()[::-1], 0) + np.append(0, (counts - right).cumsum())
     best = int(np.argmax(correct))
     low = values[best - 1] if best else np.nextafter(values[0], -np.inf)
@@ -80,7 +84,7 @@ def fit_entailment(similarities: ArrayLike, labels: ArrayLike) -> Entailment:
 
 
 def accuracy(similarities: ArrayLike, labels: ArrayLike, threshold: float) -> float:
-    """Return the share of pairs that a threshold decides rightly.
+    """Return the share of pairs that a threshold classifies correctly.
 
     >>> accuracy([0.2, 0.4, 0.5], [False, True, False], threshold=0.3)
     0.6666666666666666
@@ -89,13 +93,14 @@ def accuracy(similarities: ArrayLike, labels: ArrayLike, threshold: float) -> fl
 
 
 def area_under_precision_recall(similarities: ArrayLike, labels: ArrayLike) -> float:
-    """Return the area under the curve of precision over recall, by trapezoids between all thresholds.
+    """Return the area under the precision-recall curve, by the trapezoid rule over all thresholds.
 
-    As in the paper of GaussCSE, whose thresholds are a grid; equal similarities share a threshold.
+    As in the paper of GaussCSE, except that its thresholds are a grid. Equal similarities share a
+    threshold.
 
     Args:
-        similarities: Of n pairs, shape (n,).
-        labels: Whether each pair holds, shape (n,).
+        similarities: Similarities of n pairs, of shape (n,).
+        labels: Whether each pair is true, of shape (n,).
 
     Raises:
         SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.

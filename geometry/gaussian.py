@@ -1,12 +1,14 @@
-"""Diagonal Gaussians: a text as a region of meaning, so that entailment has a direction.
+"""Diagonal Gaussians as text embeddings, compared by the KL divergence, which has a direction.
 
-GaussCSE (Yoda et al., "Sentence Representations via Gaussian Embedding", EACL 2024) embeds a sentence as N(μ, diag(σ²)) and
-scores "premise p entails hypothesis h" by sim(h‖p) = 1 / (1 + KL(h‖p)) (its equation 2). KL is not symmetric: for a fixed
-left or right side it is, but for constants, an inner product of 2d + 1 numbers, so that a matrix product searches exactly.
+GaussCSE (Yoda et al., "Sentence Representations via Gaussian Embedding", EACL 2024) embeds a
+sentence as N(μ, diag(σ²)) and scores "premise p entails hypothesis h" by sim(h‖p) = 1 / (1 +
+KL(h‖p)) (its equation 2). For a fixed left or right side, KL is the inner product of 2d + 1 numbers
+plus a constant, so that matrix products search exactly.
 
-A Gaussian is an array of shape (..., 2d): d means, then d natural logarithms of variances. Every function takes numpy arrays
-or torch tensors, both arguments of the same kind, and gives the same kind back, with gradients; float32 or float64 as given,
-half precision raised to float32. Divergences are in nats.
+A Gaussian is an array of shape (..., 2d): d means, then d natural logarithms of variances. Every
+function takes numpy arrays or torch tensors, all arguments of one kind, and returns the same kind,
+with gradients. Computation is in float32 or float64 as given; half precision is converted to
+float32. Divergences are in nats.
 """
 
 from __future__ import annotations
@@ -35,29 +37,33 @@ __all__ = [
 ]
 
 LOG_VARIANCE = (-10.0, 10.0)
-"""Least and greatest logarithm of a variance that an encoder makes: the exponentials of both are far from overflow."""
+"""Bounds of the log-variances that an encoder makes; the exponentials do not overflow."""
 
 SIMILARITIES = ("scaled", "paper", "per-dimension")
-"""1 / (1 + KL/d), which ranks as the paper's and keeps its gradient where d is large; the paper's 1 / (1 + KL); and the mean
-of 1 / (1 + KL_k) over the dimensions, as in the authors' code, which no inner product ranks."""
+"""Forms of the similarity.
+
+``"scaled"`` is 1 / (1 + KL/d): it ranks as the paper's form, and its gradient does not vanish for
+large d. ``"paper"`` is 1 / (1 + KL). ``"per-dimension"`` is the mean of 1 / (1 + KL_k) over the
+dimensions k, as in the authors' code; no inner product ranks by it.
+"""
 
 LOG_2_PI_E = 2.8378770664093453
 """Twice the entropy of N(0, 1)."""
 
 CHUNK = 1 << 24
-"""Elements of an array (n, m, d) that are made at once where no matrix product helps."""
+"""Largest number of elements of a temporary array (n, m, d), where no matrix product applies."""
 
 
 def split(gaussians: Array) -> tuple[Array, Array]:
-    """Return means and logarithms of variances, each of shape (..., d)."""
+    """Return means and log-variances, each of shape (..., d)."""
     half = gaussians.shape[-1] // 2
     return gaussians[..., :half], gaussians[..., half:]
 
 
 def kl(left: Array, right: Array) -> Array:
-    """Measure KL(left‖right) = ½ Σ [expm1(t) - t + (μ - m)² e^(-ln s)] with t = ln v - ln s.
+    """Return KL(left‖right) = ½ Σ [expm1(t) - t + (μ - m)² e^(-ln s)] with t = ln v - ln s.
 
-    No term is negative and none cancels: near-duplicates keep all their digits.
+    No term is negative and none cancels, so that near-duplicates have the full precision.
 
     Args:
         left: Gaussians of shape (..., 2d), with means μ and variances v.
@@ -68,7 +74,8 @@ def kl(left: Array, right: Array) -> Array:
 
     Example:
         >>> import numpy as np
-        >>> kl(np.array([0.0, 0.0]), np.array([[0.0, 0.0], [2.0, 0.0], [0.0, np.log(4)]])).round(6).tolist()
+        >>> right = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, np.log(4)]])
+        >>> kl(np.array([0.0, 0.0]), right).round(6).tolist()
         [0.0, 2.0, 0.318147]
     """
     terms: Array = _terms(left, right).sum(-1)
@@ -76,10 +83,10 @@ def kl(left: Array, right: Array) -> Array:
 
 
 def kl_matrix(left: Array, right: Array) -> Array:
-    """Measure KL of each left Gaussian from each right one by two matrix products, for training.
+    """Return KL(left‖right) of all pairs by two matrix products, for training.
 
-    Means are taken from their average first, which no divergence notices; in float32 a divergence of d nats is right to some
-    six digits, and near zero to about 1e-4.
+    The average of the left means is subtracted from all means first, which changes no divergence.
+    In float32, a divergence of d nats is correct to about six digits, one near zero to about 1e-4.
 
     Args:
         left: Gaussians of shape (n, 2d).
@@ -111,7 +118,7 @@ def kl_matrix(left: Array, right: Array) -> Array:
 
 
 def similarity(left: Array, right: Array, form: str = "scaled") -> Array:
-    """Turn KL(left‖right) into a similarity in (0, 1].
+    """Return the similarity in (0, 1] that KL(left‖right) gives.
 
     Args:
         left: Gaussians of shape (..., 2d).
@@ -140,9 +147,9 @@ def similarity(left: Array, right: Array, form: str = "scaled") -> Array:
 
 
 def similarity_matrix(left: Array, right: Array, form: str = "scaled") -> Array:
-    """Return the similarity of each left Gaussian to each right one, for training.
+    """Return the similarity of all pairs of left and right Gaussians, for training.
 
-    By two matrix products; the form ``"per-dimension"`` a few rows at a time.
+    Computed by two matrix products; the form ``"per-dimension"`` by a few rows at a time.
 
     Args:
         left: Gaussians of shape (n, 2d).
@@ -168,7 +175,7 @@ def similarity_matrix(left: Array, right: Array, form: str = "scaled") -> Array:
 
 
 def symmetric_kl(left: Array, right: Array) -> Array:
-    """Measure KL(left‖right) + KL(right‖left) (Jeffreys), shapes as for :func:`kl`.
+    """Return the Jeffreys divergence KL(left‖right) + KL(right‖left); shapes as in :func:`kl`.
 
     >>> import numpy as np
     >>> float(symmetric_kl(np.array([0.0, 0.0]), np.array([2.0, 0.0])))
@@ -179,7 +186,9 @@ def symmetric_kl(left: Array, right: Array) -> Array:
 
 
 def wasserstein(left: Array, right: Array) -> Array:
-    """Measure the 2-Wasserstein distance √(Σ (μ - m)² + (σ - τ)²), with standard deviations σ and τ; else as :func:`kl`.
+    """Return the 2-Wasserstein distance √(Σ (μ - m)² + (σ - τ)²); shapes as in :func:`kl`.
+
+    σ and τ are the standard deviations of the left and the right Gaussian.
 
     >>> import numpy as np
     >>> float(wasserstein(np.array([0.0, 0.0]), np.array([3.0, 2 * np.log(5)])).round(6))
@@ -193,23 +202,26 @@ def wasserstein(left: Array, right: Array) -> Array:
 
 
 def containment(inner: Array, outer: Array) -> Array:
-    """Measure how far the inner Gaussian reaches out of the outer one: (1/d) Σ (v + (μ - m)²) / s.
+    """Return how far the inner Gaussian extends beyond the outer one: (1/d) Σ (v + (μ - m)²) / s.
 
-    That is the mean square of how many standard deviations of the outer one its points are from the outer centre; at most 1
-    if it lies within. Other than KL it does not mind how much smaller the inner one is.
+    This is the mean squared distance of points of the inner Gaussian from the outer mean, in
+    standard deviations of the outer Gaussian; at most 1 if the inner Gaussian lies within. Unlike
+    KL, the value does not grow as the inner variance shrinks.
 
     Args:
         inner: Gaussians of shape (..., 2d), with means μ and variances v.
         outer: Gaussians of shape (..., 2d), with means m and variances s; leading dimensions broadcast.
 
     Returns:
-        Numbers of shape (...), the smaller, the better contained.
+        Values of shape (...); a smaller value means better containment.
 
     Example:
         >>> import numpy as np
         >>> wide, narrow = np.array([0.0, np.log(4)]), np.array([0.0, 0.0])
-        >>> containment(narrow, wide).round(6).item(), containment(wide, narrow).round(6).item()
-        (0.25, 4.0)
+        >>> containment(narrow, wide).round(6).item()
+        0.25
+        >>> containment(wide, narrow).round(6).item()
+        4.0
     """
     (ours, our_logs), (theirs, their_logs) = split(floating(inner)), split(floating(outer))
     exp = library_of(ours).exp
@@ -230,12 +242,14 @@ def entropy(gaussians: Array) -> Array:
 
 
 def moved(gaussians: Array, shift: Array, scale: Array) -> Array:
-    """Subtract ``shift`` from every value and divide by ``scale``: no divergence changes, and lifts lose fewer digits.
+    """Subtract ``shift`` from the variables and divide them by ``scale``.
+
+    No divergence changes. Lifts of Gaussians standardised in this way lose fewer digits.
 
     Args:
-        gaussians: Of shape (..., 2d).
-        shift: Of shape (d,).
-        scale: Of shape (d,), positive.
+        gaussians: Gaussians of shape (..., 2d).
+        shift: Shift of each dimension, of shape (d,).
+        scale: Scale of each dimension, of shape (d,); positive.
     """
     means, logs = split(floating(gaussians))
     found: Array = joined(
@@ -245,34 +259,37 @@ def moved(gaussians: Array, shift: Array, scale: Array) -> Array:
 
 
 def typical(gaussians: Array) -> tuple[Array, Array]:
-    """Return the shift and scale by which :func:`moved` puts the mean of all means, and of all log-variances, at zero.
+    """Return the shift and scale for :func:`moved` that centre means and log-variances at zero.
 
     Args:
-        gaussians: Of shape (n, 2d), n at least 1.
+        gaussians: Gaussians of shape (n, 2d), n at least 1.
 
     Returns:
-        Shift and scale, of shape (d,).
+        Shift and scale, each of shape (d,).
     """
     means, logs = split(floating(gaussians))
     return means.mean(0), library_of(logs).exp(logs.mean(0) / 2)
 
 
 def left_items(gaussians: Array) -> Array:
-    """Lift Gaussians to be searched as the left side of KL: (v + μ², μ, -Σ ln v).
+    """Lift items that are the left side of KL: (v + μ², μ, -Σ ln v).
 
-    The inner product with a lifted query of the right side is 2 KL(item‖query) but for a constant of the query.
+    2 KL(item‖query) is the inner product with a lifted query (:func:`right_queries`) plus a
+    constant of the query.
 
     Args:
-        gaussians: Of shape (..., 2d).
+        gaussians: Gaussians of shape (..., 2d).
 
     Returns:
-        Vectors of shape (..., 2d + 1), computed in float64: float64 if the Gaussians are, otherwise float32.
+        Vectors of shape (..., 2d + 1), computed in float64; returned in float64 if the Gaussians
+        are, otherwise in float32.
 
     Example:
         >>> import numpy as np
         >>> item, query = np.array([[1.0, 0.5]]), np.array([[2.0, -0.5]])
         >>> lifted, constant = right_queries(query)
-        >>> float((lifted @ left_items(item).T)[0, 0] + constant[0]) / 2 - float(kl(item, query)[0]) < 1e-12
+        >>> product = (lifted @ left_items(item).T)[0, 0]
+        >>> bool(abs((product + constant[0]) / 2 - kl(item, query)[0]) < 1e-12)
         True
     """
     means, logs = split(widened(gaussians))
@@ -284,7 +301,15 @@ def left_items(gaussians: Array) -> Array:
 
 
 def right_queries(gaussians: Array) -> tuple[Array, Array]:
-    """Lift queries of the right side: (1/s, -2m/s, 1), and the constant Σ (m²/s + ln s) - d; see :func:`left_items`."""
+    """Lift queries that are the right side of KL; see :func:`left_items`.
+
+    Args:
+        gaussians: Gaussians of shape (..., 2d).
+
+    Returns:
+        Vectors (1/s, -2m/s, 1) of shape (..., 2d + 1), and constants Σ (m²/s + ln s) - d of shape
+        (...).
+    """
     means, logs = split(widened(gaussians))
     inverses = library_of(means).exp(-logs)
     lifted = joined(inverses, -2 * means * inverses, 0 * means[..., :1] + 1, like=gaussians)
@@ -293,7 +318,11 @@ def right_queries(gaussians: Array) -> tuple[Array, Array]:
 
 
 def right_items(gaussians: Array) -> Array:
-    """Lift Gaussians to be searched as the right side of KL: (1/s, m/s, Σ (m²/s + ln s)); else as :func:`left_items`."""
+    """Lift items that are the right side of KL: (1/s, m/s, Σ (m²/s + ln s)).
+
+    2 KL(query‖item) is the inner product with a lifted query (:func:`left_queries`) plus a constant
+    of the query. Shapes and dtypes are those of :func:`left_items`.
+    """
     means, logs = split(widened(gaussians))
     inverses = library_of(means).exp(-logs)
     alone = (means * means * inverses + logs).sum(-1)[..., None]
@@ -302,7 +331,14 @@ def right_items(gaussians: Array) -> Array:
 
 
 def left_queries(gaussians: Array) -> tuple[Array, Array]:
-    """Lift queries of the left side: (v + μ², -2μ, 1), and the constant -Σ ln v - d; see :func:`right_items`."""
+    """Lift queries that are the left side of KL; see :func:`right_items`.
+
+    Args:
+        gaussians: Gaussians of shape (..., 2d).
+
+    Returns:
+        Vectors (v + μ², -2μ, 1) of shape (..., 2d + 1), and constants -Σ ln v - d of shape (...).
+    """
     means, logs = split(widened(gaussians))
     lifted = joined(
         library_of(means).exp(logs) + means * means,
@@ -315,7 +351,7 @@ def left_queries(gaussians: Array) -> tuple[Array, Array]:
 
 
 def _terms(left: Array, right: Array) -> Array:
-    """KL of each dimension."""
+    """Return the KL divergence in each dimension, of shape (..., d)."""
     (ours, our_logs), (theirs, their_logs) = split(floating(left)), split(floating(right))
     library, ratio = library_of(ours), our_logs - their_logs
     terms: Array = 0.5 * (

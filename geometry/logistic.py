@@ -1,4 +1,4 @@
-"""From scores to probabilities: a logistic curve fitted to true and false pairs (Platt, 1999)."""
+"""Platt scaling: a logistic curve from scores to probabilities, fitted to labelled pairs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ontodex.errors import SettingsError
 __all__ = ["checked_pairs", "platt", "regression", "sigmoid"]
 
 WEAK_PENALTY = 100.0
-"""Inverse strength of the penalty on the weights of a regression: there are many more pairs than weights."""
+"""Inverse strength of the penalty in :func:`regression`, which has few weights for many pairs."""
 
 Floats = NDArray[np.float64]
 
 
 def checked_pairs(labels: ArrayLike, **named: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    """Read one array of numbers, given by its name, and the labels.
+    """Validate one array of numbers, given by its name for messages, and the labels.
 
     Args:
-        labels: Whether each pair holds, of shape (n,).
-        **named: Scores, or what makes them, of shape (n,).
+        labels: Whether each pair is true, of shape (n,).
+        **named: One argument: scores or features of the pairs, of shape (n,).
 
     Returns:
-        The numbers, and the labels as ``bool``.
+        The numbers as ``float64`` and the labels as ``bool``.
 
     Raises:
         SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.
@@ -34,7 +34,8 @@ def checked_pairs(labels: ArrayLike, **named: ArrayLike) -> tuple[Floats, NDArra
     values, truth = np.asarray(given, np.float64), np.asarray(labels)
     if values.ndim != 1 or values.shape != truth.shape:
         raise SettingsError(
-            f"{name}: expected one number for each label, found shapes {values.shape} and {truth.shape}"
+            f"{name}: expected one number for each label, found shapes {values.shape} and "
+            f"{truth.shape}"
         )
     if not values.size:
         raise SettingsError(
@@ -52,26 +53,29 @@ def checked_pairs(labels: ArrayLike, **named: ArrayLike) -> tuple[Floats, NDArra
     truth = truth.astype(bool)
     if truth.all() or not truth.any():
         raise SettingsError(
-            f"labels: expected true and false pairs, found {truth.size} that are all {truth[0]}; add pairs of the other"
+            f"labels: expected true and false pairs, found {truth.size} that are all {truth[0]}; "
+            f"add pairs that are {not truth[0]}"
         )
     return values, truth
 
 
 def platt(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
-    """Fit 1 / (1 + exp(-(slope · score + offset))) by Newton's method (Lin, Lin and Weng 2007, on Platt 1999).
+    """Fit 1 / (1 + exp(-(slope · score + offset))) by Newton's method.
 
-    Targets are smoothed as Platt's, so that separable pairs have a finite slope. If higher scores are not likelier to be
-    true, the curve is all but flat, but still rises.
+    Platt 1999, as implemented by Lin, Lin and Weng 2007. Targets are smoothed by Platt's rule, so
+    that separable pairs have a finite slope. If the fitted slope is not positive, a slope near zero
+    is returned instead: the order by probability is always the order by score.
 
     Args:
-        scores: Of shape (n,).
-        truth: Whether each holds, of shape (n,); both kinds are there.
+        scores: Scores of shape (n,).
+        truth: Whether each pair is true, of shape (n,); with at least one true and one false pair.
 
     Returns:
         Slope and offset.
 
     Example:
-        >>> slope, offset = platt(np.array([0.0, 1.0, 1.0, 2.0]), np.array([False, True, False, True]))
+        >>> truth = np.array([False, True, False, True])
+        >>> slope, offset = platt(np.array([0.0, 1.0, 1.0, 2.0]), truth)
         >>> slope > 0, round(offset / slope, 6)
         (True, -1.0)
     """
@@ -102,11 +106,11 @@ def platt(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
 
 
 def regression(scores: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], float]:
-    """Fit 1 / (1 + exp(-(weights · scores + offset))) by scikit-learn, weakly regularised.
+    """Fit 1 / (1 + exp(-(weights · scores + offset))) by weakly regularised logistic regression.
 
     Args:
-        scores: Several of each pair, of shape (scores, n).
-        truth: Whether each holds, of shape (n,); both kinds are there.
+        scores: Several scores of each pair, of shape (scores, n).
+        truth: Whether each pair is true, of shape (n,); with at least one true and one false pair.
 
     Returns:
         The weight of each score, and the offset.
@@ -120,7 +124,7 @@ def regression(scores: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], f
     from sklearn.linear_model import LogisticRegression
 
     middle, spread = scores.mean(axis=1, keepdims=True), scores.std(axis=1, keepdims=True)
-    spread[spread <= 1e-9 * np.abs(middle)] = 1.0  # a score that is the same of all, up to rounding
+    spread[spread <= 1e-9 * np.abs(middle)] = 1.0  # a constant score, up to rounding
     fitted = LogisticRegression(C=WEAK_PENALTY, max_iter=1000).fit(
         ((scores - middle) / spread).T, truth
     )
@@ -129,7 +133,7 @@ def regression(scores: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], f
 
 
 def sigmoid(logits: Floats) -> Floats:
-    """Return 1 / (1 + exp(-x)), of the same shape, without overflow."""
+    """Return 1 / (1 + exp(-logits)), of the same shape, without overflow."""
     return np.asarray(0.5 + 0.5 * np.tanh(logits / 2))
 
 

@@ -1,14 +1,16 @@
-"""The Poincaré ball: a space in which a tree fits, general entities near the origin and specific ones near the rim.
+"""The Poincaré ball: general entities lie near its origin, specific ones near its boundary.
 
-HiT (He et al., NeurIPS 2024) puts the embeddings of dimension d into the ball of curvature -c with c = 1/d, whose radius
-is 1/√c. Write ``b(x) = 1 - c|x|²``. Every distance here has one form, which neither clamps nor cancels (see
-:func:`distance`); the lift turns "nearest by distance" into "largest inner product" for a fixed query.
+HiT (He et al., NeurIPS 2024) takes embeddings of dimension d as points of the ball of curvature -c
+with c = 1/d and radius 1/√c. Below, ``b(x) = 1 - c|x|²``. All distances are computed in one form
+without clamping or cancellation (see :func:`distance`). The lift turns the nearest item into the
+item of the largest inner product, for a fixed query.
 
-Every function takes numpy arrays or torch tensors, both of its arguments of the same kind, and gives the same kind back,
-on the same device and with gradients. It computes in float32 or float64 as it is given; half precision is raised to
-float32. Points have the shape (..., dim); distances and norms are hyperbolic lengths, in units in which the curvature is
--c. Points belong inside the ball: :func:`clip` puts them there. A point on the rim or beyond counts as if b(x) were the
-dtype's epsilon, so that distances and gradients stay finite.
+Every function takes numpy arrays or torch tensors, all arguments of one kind, and returns the same
+kind, on the same device and with gradients. Computation is in float32 or float64 as given; half
+precision is converted to float32. Points have the shape (..., dim). Distances and norms are
+hyperbolic lengths for curvature -c. Points must be inside the ball; :func:`clip` makes sure of it.
+For a point on or beyond the boundary, ``b(x)`` is replaced by the epsilon of the dtype, so that
+distances and gradients are finite.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ __all__ = [
 
 
 def curvature(dim: int) -> float:
-    """Return HiT's c = 1/dim: the ball has the curvature -c and the radius √dim (He et al., section 3).
+    """Return HiT's c = 1/dim, for curvature -c and radius √dim (He et al., section 3).
 
     >>> curvature(384) * 384
     1.0
@@ -45,15 +47,15 @@ def curvature(dim: int) -> float:
 
 
 def clip(points: Array, c: float, margin: float = 1e-5) -> Array:
-    """Scale points beyond (1 - margin)/√c back to that length; leave the others as they are.
+    """Scale points that are longer than (1 - margin)/√c down to this length.
 
-    The gradient passes as if the scale were a constant: a point outside is still drawn inwards by a loss that wants it
-    there, where a plain projection would give it no gradient along its own direction.
+    The gradient takes the scale as a constant, so that a loss can draw points outside the ball
+    inwards. The gradient of a projection would have no component along the point.
 
     Args:
-        points: Any vectors of shape (..., dim).
+        points: Vectors of shape (..., dim).
         c: The curvature is -c.
-        margin: Share of the radius that stays free.
+        margin: Share of the radius between the points and the boundary.
 
     Returns:
         Points of the same shape, inside the ball.
@@ -72,10 +74,10 @@ def clip(points: Array, c: float, margin: float = 1e-5) -> Array:
 
 
 def distance(left: Array, right: Array, c: float) -> Array:
-    """Measure ``d(x, y) = (2/√c) arsinh(√c|x - y| / √(b(x) b(y)))``.
+    """Return ``d(x, y) = (2/√c) arsinh(√c|x - y| / √(b(x) b(y)))``.
 
-    Equal to geoopt's and the paper's ``(2/√c) artanh(√c|(-x) ⊕ y|)``, but exact for near-duplicates and near the rim. The
-    gradient at equal points is zero.
+    Equal to ``(2/√c) artanh(√c|(-x) ⊕ y|)`` of geoopt and the paper, but exact for near-duplicates
+    and near the boundary. The gradient at equal points is zero.
 
     Args:
         left: Points of shape (..., dim).
@@ -86,7 +88,8 @@ def distance(left: Array, right: Array, c: float) -> Array:
         Hyperbolic distances of shape (...).
 
     Example:
-        >>> distance(np.array([0.0, 0.0]), np.array([[0.0, 0.0], [0.6, 0.0]]), c=1.0).round(6).tolist()
+        >>> right = np.array([[0.0, 0.0], [0.6, 0.0]])
+        >>> distance(np.array([0.0, 0.0]), right, c=1.0).round(6).tolist()
         [0.0, 1.386294]
     """
     left, right = floating(left), floating(right)
@@ -94,11 +97,11 @@ def distance(left: Array, right: Array, c: float) -> Array:
 
 
 def pairwise(left: Array, right: Array, c: float) -> Array:
-    """Measure the distance of each left point to each right point by one matrix product, for training.
+    """Return the distances of all pairs by one matrix product, for training.
 
-    ``|x - y|²`` is taken as ``|x|² + |y|² - 2⟨x, y⟩``: in float32 a distance of HiT's size is right
-    to some seven digits, one near zero only to about 0.05. The gradient is finite everywhere. The
-    product keeps its precision under autocast.
+    ``|x - y|²`` is computed as ``|x|² + |y|² - 2⟨x, y⟩``. In float32, distances as large as HiT's
+    are correct to about seven digits, those near zero only to about 0.05. The gradient is finite
+    everywhere. The product has full precision under autocast.
 
     Args:
         left: Points of shape (n, dim).
@@ -109,7 +112,8 @@ def pairwise(left: Array, right: Array, c: float) -> Array:
         Hyperbolic distances of shape (n, m).
 
     Example:
-        >>> pairwise(np.array([[0.0, 0.0]]), np.array([[0.0, 0.0], [0.6, 0.0]]), c=1.0).round(6).tolist()
+        >>> right = np.array([[0.0, 0.0], [0.6, 0.0]])
+        >>> pairwise(np.array([[0.0, 0.0]]), right, c=1.0).round(6).tolist()
         [[0.0, 1.386294]]
     """
     left, right = floating(left), floating(right)
@@ -122,7 +126,7 @@ def pairwise(left: Array, right: Array, c: float) -> Array:
 
 
 def norm(points: Array, c: float) -> Array:
-    """Measure the hyperbolic norm, the distance to the origin: ``(2/√c) artanh(√c|x|)``.
+    """Return the hyperbolic norm, the distance to the origin: ``(2/√c) artanh(√c|x|)``.
 
     Args:
         points: Points of shape (..., dim).
@@ -140,14 +144,17 @@ def norm(points: Array, c: float) -> Array:
 
 
 def exp_origin(vectors: Array, c: float) -> Array:
-    """Map tangent vectors at the origin into the ball: ``tanh(√c|v|) v/(√c|v|)``, of hyperbolic norm ``2|v|``.
+    """Map tangent vectors at the origin into the ball: ``tanh(√c|v|) v/(√c|v|)``.
+
+    The hyperbolic norm of the point is ``2|v|``.
 
     Args:
         vectors: Tangent vectors of shape (..., dim).
         c: The curvature is -c.
 
     Returns:
-        Points of the same shape; on the rim itself where tanh rounds to one (``√c|v|`` above 9 in float32).
+        Points of the same shape; on the boundary if tanh rounds to one (``√c|v|`` above 9 in
+        float32).
 
     Example:
         >>> exp_origin(np.array([[0.0, 0.0], [math.log(2), 0.0]]), c=1.0).round(6).tolist()
@@ -160,14 +167,16 @@ def exp_origin(vectors: Array, c: float) -> Array:
 
 
 def log_origin(points: Array, c: float) -> Array:
-    """Map points to tangent vectors at the origin, the inverse of :func:`exp_origin`: ``artanh(√c|x|) x/(√c|x|)``.
+    """Map points to tangent vectors at the origin: ``artanh(√c|x|) x/(√c|x|)``.
+
+    This is the inverse of :func:`exp_origin`.
 
     Args:
         points: Points of shape (..., dim).
         c: The curvature is -c.
 
     Returns:
-        Tangent vectors of the same shape, of half the points' hyperbolic norm.
+        Tangent vectors of the same shape; their length is half the hyperbolic norm of the points.
 
     Example:
         >>> log_origin(np.array([[0.6, 0.0]]), c=1.0).round(6).tolist()
@@ -180,16 +189,18 @@ def log_origin(points: Array, c: float) -> Array:
 
 
 def lift_items(points: Array, c: float) -> Array:
-    """Lift points to be searched: ``(y/b, |y|²/b)`` with ``b = 1 - c|y|²``.
+    """Lift items of a search: ``(y/b, |y|²/b)`` with ``b = 1 - c|y|²``.
 
-    Its inner product with a lifted query is ``|x|² - |x - y|²/b(y)``: for a fixed query the larger, the nearer.
+    The inner product with a lifted query is ``|x|² - |x - y|²/b(y)``, which decreases with the
+    distance for a fixed query.
 
     Args:
         points: Points of shape (..., dim).
         c: The curvature is -c.
 
     Returns:
-        Vectors of shape (..., dim + 1), computed in float64: float64 if the points are, otherwise float32.
+        Vectors of shape (..., dim + 1), computed in float64; returned in float64 if the points are,
+        otherwise in float32.
 
     Example:
         >>> items = lift_items(np.array([[0.6, 0.0]]), c=1.0)
@@ -205,21 +216,22 @@ def lift_items(points: Array, c: float) -> Array:
 
 
 def lift_queries(points: Array, c: float) -> Array:
-    """Lift queries: ``(2x, -(1 + c|x|²))``; see :func:`lift_items`.
+    """Lift queries of a search: ``(2x, -(1 + c|x|²))``; see :func:`lift_items`.
 
     Args:
         points: Points of shape (..., dim).
         c: The curvature is -c.
 
     Returns:
-        Vectors of shape (..., dim + 1), computed in float64: float64 if the points are, otherwise float32.
+        Vectors of shape (..., dim + 1), computed in float64; returned in float64 if the points are,
+        otherwise in float32.
     """
     wide = widened(points)
     return joined(2 * wide, -1 - c * (wide * wide).sum(-1)[..., None], like=points)
 
 
 def unlift(items: Array, c: float) -> Array:
-    """Recover the points of lifted items, (..., dim + 1) to (..., dim).
+    """Return the points of lifted items, from shape (..., dim + 1) to (..., dim).
 
     >>> unlift(lift_items(np.array([[0.6, 0.0]]), c=1.0), c=1.0).round(6).tolist()
     [[0.6, 0.0]]
@@ -229,7 +241,9 @@ def unlift(items: Array, c: float) -> Array:
 
 
 def item_norms(items: Array, c: float) -> Array:
-    """Measure the hyperbolic norms of lifted items, (..., dim + 1) to (...), by their last number alone.
+    """Return the hyperbolic norms of lifted items, from shape (..., dim + 1) to (...).
+
+    The last number of an item determines its norm.
 
     >>> item_norms(lift_items(np.array([[0.6, 0.0]]), c=1.0), c=1.0).round(6).tolist()
     [1.386294]
@@ -240,16 +254,18 @@ def item_norms(items: Array, c: float) -> Array:
 
 
 def distance_of_products(products: Array, square: Array, c: float) -> Array:
-    """Turn inner products of lifted queries and items into distances; the order within a query stays.
+    """Return the distances that inner products of lifted queries and lifted items stand for.
+
+    For one query, distances ascend as products descend.
 
     Args:
-        products: ⟨lifted query, lifted item⟩ of any shape.
+        products: Inner products ⟨lifted query, lifted item⟩, of any shape.
         square: ``|x|²`` of the queries, of a shape that broadcasts against ``products``.
         c: The curvature is -c.
 
     Returns:
-        Hyperbolic distances of the shape of ``products``. Products made in float32 lose near-duplicates (a distance
-        below about 0.05 may come out as zero): use :func:`distance` where that matters.
+        Hyperbolic distances of the shape of ``products``. From products in float32, a distance
+        below about 0.05 may be returned as zero; :func:`distance` is exact for near-duplicates.
 
     Example:
         >>> distance_of_products(np.array([-0.5625]), np.array([0.0]), c=1.0).round(6).tolist()
@@ -263,14 +279,14 @@ def distance_of_products(products: Array, square: Array, c: float) -> Array:
 
 
 def _root(squares: Array) -> Array:
-    """√s whose gradient at zero is zero."""
+    """Return the square root; its gradient at zero is zero."""
     zero = squares == 0
     root: Array = library_of(squares).sqrt(squares + zero) * ~zero
     return root
 
 
 def _share(part: Array, whole: Array) -> Array:
-    """Divide part by whole; 1 where both are zero."""
+    """Return ``part / whole``; 1 where both are zero."""
     zero = whole == 0
     share: Array = (part + zero) / (whole + zero)
     return share
@@ -281,7 +297,7 @@ def _length(points: Array) -> Array:
 
 
 def _room(points: Array, c: float) -> Array:
-    """``b(x) = 1 - c|x|²``, at least the dtype's epsilon."""
+    """Return ``b(x) = 1 - c|x|²``, at least the epsilon of the dtype."""
     library, size = library_of(points), math.sqrt(c) * _length(points)
     room: Array = library.clip(
         (1 - size) * (1 + size), float(library.finfo(points.dtype).eps), None
@@ -290,7 +306,7 @@ def _room(points: Array, c: float) -> Array:
 
 
 def _arsinh(lengths: Array, c: float) -> Array:
-    """(2/√c) arsinh(√c length)."""
+    """Return ``(2/√c) arsinh(√c length)``."""
     root = math.sqrt(c)
     distances: Array = (2 / root) * library_of(lengths).arcsinh(root * lengths)
     return distances

@@ -1,8 +1,9 @@
-"""A relation as an affine map of the head, kept in the small parts that it is made of and never as a dense matrix.
+"""Projections: a relation as an affine map of the head, stored in factors instead of as a matrix.
 
-Hyper-CL (Yoo et al., ACL 2024, section 3) has the hypernetwork q(r) = W_r; its public code applies the row form h·P·S with
-P of shape (dim, rank) and S of shape (rank, dim). Its baselines are h ∘ s_r (Hadamard product) and a linear layer over
-[h; r] (concatenation), which is h·W + b_r with one matrix W for all relations.
+In Hyper-CL (Yoo et al., ACL 2024, section 3), a hypernetwork makes a matrix of a relation; the
+public code applies it as h·P·S with P of shape (dim, rank) and S of shape (rank, dim). The
+baselines are the Hadamard product h ∘ s_r, and a linear layer over the concatenation [h; r], which
+is h·W + b_r with one matrix W for all relations.
 """
 
 from __future__ import annotations
@@ -18,20 +19,21 @@ __all__ = ["PARTS", "Projections"]
 
 Floats = NDArray[np.float32]
 PARTS = ("left", "right", "scale", "shared", "shift")
-"""Names of the parts, as they are stored."""
+"""Names of the parts, as in storage."""
 
 
 @dataclass(frozen=True, eq=False)
 class Projections:
-    """What each of several relations makes of a head: h·left·right, or h ∘ scale, or h·shared; plus shift.
+    """Projections of several relations: h·left·right, h ∘ scale or h·shared, plus shift.
 
     Attributes:
-        residual: Whether that is added to the head, or stands in its place.
-        left: Left factors (relations, dim, rank); without ``right`` full matrices (relations, dim, dim).
-        right: Right factors (relations, rank, dim).
-        scale: Factors of a Hadamard product (relations, dim).
-        shared: The matrix of all relations (dim, dim).
-        shift: What is added for each relation (relations, dim).
+        residual: Whether the projected head is added to the head or replaces it.
+        left: Left factors of shape (relations, dim, rank); without ``right``, full matrices of
+            shape (relations, dim, dim).
+        right: Right factors of shape (relations, rank, dim).
+        scale: Vectors of Hadamard products, of shape (relations, dim).
+        shared: The matrix that all relations share, of shape (dim, dim).
+        shift: Vectors that are added, of shape (relations, dim).
 
     Example:
         >>> scale = np.array([[0.0, 1.0]], dtype=np.float32)
@@ -47,19 +49,19 @@ class Projections:
     shift: Floats | None = None
 
     def parts(self) -> dict[str, Floats]:
-        """Return the arrays that there are, by name."""
+        """Return the arrays that are set, by name."""
         named = {name: getattr(self, name) for name in PARTS}
         return {name: array for name, array in named.items() if array is not None}
 
     def carrying(
         self, relations: NDArray[np.integer], other: Projections, others: NDArray[np.integer]
     ) -> Projections:
-        """Return these, but for some relations, which have what they have in another set of the same parts.
+        """Return a copy in which some relations have their projections from another set.
 
         Args:
-            relations: Which relations.
-            other: The other set.
-            others: Where each is in it.
+            relations: Numbers of these relations, of shape (n,).
+            other: The other set, with the same parts.
+            others: Numbers of these relations in the other set, of shape (n,).
         """
         parts = {name: array.copy() for name, array in self.parts().items()}
         for name in parts.keys() - {"shared"}:
@@ -67,11 +69,11 @@ class Projections:
         return Projections(residual=self.residual, **parts)
 
     def project(self, vectors: NDArray[np.floating], relation: int) -> Floats:
-        """Move vectors by one relation and scale them to length one.
+        """Project heads by one relation.
 
         Args:
             vectors: Head vectors of shape (n, dim).
-            relation: Which relation.
+            relation: Number of the relation.
 
         Returns:
             Unit queries, ``float32`` of shape (n, dim).
@@ -91,11 +93,11 @@ class Projections:
         return unit(heads + moved if self.residual else moved)
 
     def queries(self, vectors: NDArray[np.floating], relations: NDArray[np.integer]) -> Floats:
-        """Move each vector by a relation of its own.
+        """Project each head by its own relation.
 
         Args:
             vectors: Head vectors of shape (n, dim).
-            relations: One relation for each, of shape (n,).
+            relations: Number of the relation of each head, of shape (n,).
 
         Returns:
             Unit queries, ``float32`` of shape (n, dim).
@@ -109,11 +111,11 @@ class Projections:
     def by_each(
         self, vector: NDArray[np.floating], relations: slice | NDArray[np.integer]
     ) -> Floats:
-        """Move one vector by each of several relations.
+        """Project one head by each of several relations.
 
         Args:
-            vector: A head of shape (dim,).
-            relations: Which relations.
+            vector: Head vector of shape (dim,).
+            relations: Numbers of the relations.
 
         Returns:
             Unit queries, ``float32`` of shape (relations, dim).

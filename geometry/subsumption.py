@@ -1,11 +1,13 @@
-"""The decision rule of HiT: whether a child is subsumed by a parent, from a distance and two hyperbolic norms.
+"""The decision rule of HiT for subsumptions, on the distance and the hyperbolic norms of a pair.
 
-He et al. (NeurIPS 2024, section 3.3) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ - ‖child‖)) and accept a
-pair whose score is above a threshold; λ and the threshold come from validation pairs. The paper takes them from a grid,
-here both are searched exactly. And here the two norms need not count alike: δ‖child‖ is added to the score, because what is
-near enough for a deep child need not be so for one high up. A logistic curve (Platt, 1999) turns scores into
-probabilities: the share of true pairs among those that it was fitted to, so that it says most of pairs that are met as
-those were.
+He et al. (NeurIPS 2024, section 3.3) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ -
+‖child‖)) and accept a pair if its score is above a threshold. λ and the threshold are fitted on
+validation pairs; the paper takes them from a grid, here they are searched exactly. Unlike the
+paper, the rule adds δ‖child‖ to the score: the distance at which a pair is accepted may depend on
+the depth of the child.
+
+A logistic curve (Platt, 1999) turns scores into probabilities. They are calibrated for the
+distribution of the pairs that the curve was fitted to.
 """
 
 from __future__ import annotations
@@ -31,31 +33,31 @@ __all__ = [
 ]
 
 LARGEST_WEIGHT = 64.0
-"""The largest λ that is searched; the best ones lie below 10, and beyond 64 the norms alone decide."""
+"""Upper end of the search for λ; the best values are below 10, and above 64 only norms matter."""
 TOLERANCE = 1e-4
-"""What F1 may lose against the best λ at all."""
+"""Largest difference in F1 between the λ that the search finds and the best one."""
 NARROWEST = 1e-9
-"""Width, as a share of the searched range, below which an interval of λ is not halved again."""
+"""Width below which an interval of λ is not halved, as a share of the searched range."""
 _BLOCK = 16_384
-"""Pairs that are measured at once."""
+"""Pairs whose distances are computed together."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Subsumption:
-    """The rule: child ⊑ parent if and only if the score is above the threshold.
+    """Decision rule: child ⊑ parent if the score is above a threshold.
 
     Args:
-        weight: λ, how much the difference of the norms counts; not negative.
-        threshold: The score above which a pair is accepted.
-        slope: Steepness of the logistic curve; positive.
-        offset: The curve's logit at score zero.
-        tilt: δ, how much more the child's norm counts than the parent's; at least -λ, and 0 in the paper.
+        weight: λ, weight of the difference of the norms; at least 0.
+        threshold: Score above which a pair is accepted.
+        slope: Slope of the logistic curve; positive.
+        offset: Logit of the curve at score 0.
+        tilt: δ, additional weight of the child's norm; at least -λ, 0 in the paper.
 
     Raises:
-        SettingsError: If a value is not finite, ``weight`` is negative, ``tilt`` below -``weight``, or ``slope`` not
-            positive.
+        SettingsError: If a value is not finite, ``weight`` is negative, ``tilt`` is below
+            -``weight``, or ``slope`` is not positive.
 
     Example:
         >>> rule = Subsumption(weight=2.0, threshold=-10.0, slope=0.5, offset=5.0)
@@ -74,27 +76,28 @@ class Subsumption:
         finite = all(map(math.isfinite, astuple(self)))
         if not finite or self.weight < 0 or self.child_weight < 0 or self.slope <= 0:
             raise SettingsError(
-                f"expected finite numbers, weight >= 0, tilt >= -weight and slope > 0, found {self}; fit the rule again"
+                "expected finite numbers, weight >= 0, tilt >= -weight and slope > 0, "
+                f"found {self}; fit the rule again"
             )
 
     @property
     def child_weight(self) -> float:
-        """λ + δ, how much the child's norm counts."""
+        """λ + δ, weight of the child's norm."""
         return self.weight + self.tilt
 
     def score(self, distance: ArrayLike, gain: ArrayLike, child: ArrayLike) -> Floats:
-        """Score pairs: -(distance + λ gain - δ child), the higher, the surer; shapes broadcast.
+        """Return the scores -(distance + λ gain - δ child); shapes broadcast.
 
         Args:
             distance: Hyperbolic distances between child and parent.
-            gain: Hyperbolic norm of the parent less that of the child.
-            child: Hyperbolic norm of the child.
+            gain: Hyperbolic norms of the parents minus those of the children.
+            child: Hyperbolic norms of the children.
         """
         distance, gain, child = (np.asarray(part, np.float64) for part in (distance, gain, child))
         return np.asarray(-(distance + self.weight * gain - self.tilt * child))
 
     def probability(self, scores: ArrayLike) -> Floats:
-        """Turn scores into probabilities: 1 / (1 + exp(-(slope · score + offset))), of the same shape."""
+        """Return 1 / (1 + exp(-(slope · score + offset))), of the same shape."""
         return np.asarray(sigmoid(self.slope * np.asarray(scores, np.float64) + self.offset))
 
 
@@ -102,12 +105,13 @@ def best_threshold(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
     """Find the threshold of the best F1 exactly, by one sort.
 
     Args:
-        scores: Scores of n pairs, shape (n,).
-        labels: Whether each pair holds, shape (n,).
+        scores: Scores of n pairs, of shape (n,).
+        labels: Whether each pair is true, of shape (n,).
 
     Returns:
-        F1, and the threshold: half-way between two distinct scores (just below the lowest, if all pairs are to be
-        accepted), the highest of those with the same F1.
+        F1 and the threshold. The threshold is half-way between two distinct scores, or just below
+        the lowest score if all pairs are accepted; of thresholds with the same F1 it is the
+        highest.
 
     Raises:
         SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.
@@ -128,27 +132,30 @@ def fit(
     *,
     weights: tuple[float, float] | None = None,
 ) -> Subsumption:
-    """Choose λ, δ, the threshold and the logistic curve on validation pairs.
+    """Fit λ, δ, the threshold and the logistic curve to validation pairs.
 
-    First the best λ without δ is searched; then, in turn, as long as F1 rises, λ for a given λ + δ, and λ + δ for a given
-    λ. Each search goes over [0, 64]: the best F1 is at most 1e-4 above that of the weight found. The threshold is exact.
-    The curve is fitted to all pairs with Platt's smoothed targets, so that separable pairs have a finite slope.
+    The search starts with the best λ for δ = 0. It then alternates between λ for a fixed λ + δ and
+    λ + δ for a fixed λ, as long as F1 rises. Each search covers [0, 64] and finds a weight whose F1
+    is within 1e-4 of the best. The threshold is exact. The logistic curve is fitted to all pairs
+    with Platt's smoothed targets, so that separable pairs have a finite slope.
 
     Args:
-        distance: Hyperbolic distances between child and parent, shape (n,).
-        gain: Hyperbolic norms of the parents less those of the children, shape (n,).
-        child: Hyperbolic norms of the children, shape (n,).
-        labels: Whether the child is subsumed, shape (n,).
-        weights: λ and λ + δ, if they are given rather than searched.
+        distance: Hyperbolic distances between child and parent, of shape (n,).
+        gain: Hyperbolic norms of the parents minus those of the children, of shape (n,).
+        child: Hyperbolic norms of the children, of shape (n,).
+        labels: Whether the child is subsumed by the parent, of shape (n,).
+        weights: λ and λ + δ; ``None`` to search them.
 
     Returns:
         The rule.
 
     Raises:
-        SettingsError: If the shapes differ, a number is not finite, the labels are all equal, or a weight is negative.
+        SettingsError: If the shapes differ, a number is not finite, the labels are all equal, or a
+            weight is negative.
 
     Example:
-        >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [5.0] * 4, [True, True, False, False])
+        >>> labels = [True, True, False, False]
+        >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [5.0] * 4, labels)
         >>> rule.score([2.0, 8.0], [-3.0, 1.0], child=5.0) > rule.threshold
         array([ True, False])
     """
@@ -164,15 +171,15 @@ def fit(
 
 
 def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsumption:
-    """Fit the logistic curve of a rule to other pairs than those that it was chosen by; weights and threshold stay.
+    """Return a rule with its logistic curve fitted to other pairs; weights and threshold stay.
 
-    Where higher scores are not likelier to be true, the curve is all but flat, but still rises: an order by probability
-    is the order by score.
+    The slope of the curve is always positive (see :func:`~ontodex.geometry.logistic.platt`), so
+    that the order by probability is the order by score.
 
     Args:
-        rule: The rule, by whose weights the pairs were scored.
-        scores: Scores of n pairs, shape (n,).
-        labels: Whether each pair holds, shape (n,).
+        rule: The rule whose weights gave the scores.
+        scores: Scores of n pairs, of shape (n,).
+        labels: Whether each pair is true, of shape (n,).
 
     Raises:
         SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.
@@ -180,7 +187,8 @@ def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsu
     Example:
         >>> rule = Subsumption(weight=1.0, threshold=-8.0, slope=1.0, offset=9.0)
         >>> scores = np.repeat([-5.0, -9.0], 500)
-        >>> calibrated(rule, scores, np.arange(1000) % 500 < np.repeat([200, 50], 500)).probability([-5.0, -9.0]).round(2)
+        >>> labels = np.arange(1000) % 500 < np.repeat([200, 50], 500)
+        >>> calibrated(rule, scores, labels).probability([-5.0, -9.0]).round(2)
         array([0.4, 0.1])
     """
     values, truth = checked_pairs(labels, scores=scores)
@@ -194,17 +202,17 @@ def differences(
     parents: NDArray[np.integer],
     c: float,
 ) -> tuple[Floats, Floats, Floats]:
-    """Measure what a rule decides by: the distance of each pair, how much farther out its parent is, and the child's norm.
+    """Return the features of a rule: distances, differences of the norms and norms of the children.
 
     Args:
         points: Points of the ball, of shape (n, dim).
         children: Row of each pair's child, of shape (pairs,).
-        parents: Row of each pair's parent.
+        parents: Row of each pair's parent, of shape (pairs,).
         c: The curvature is -c.
 
     Returns:
-        Distances, gains (norm of the parent less norm of the child) and norms of the children, ``float64`` of shape
-        (pairs,).
+        Hyperbolic distances, gains (norm of the parent minus norm of the child) and norms of the
+        children, each ``float64`` of shape (pairs,).
 
     Example:
         >>> differences(np.array([[0.0], [0.5]]), np.array([1]), np.array([0]), c=1.0)
@@ -224,14 +232,14 @@ def differences(
 
 
 def metrics(scores: ArrayLike, labels: ArrayLike, threshold: float) -> dict[str, float]:
-    """Measure precision, recall and F1 of accepting the pairs above the threshold.
+    """Return precision, recall and F1 of accepting the pairs above a threshold.
 
-    A measure without cases (the precision when nothing is accepted, say) is 0.
+    A measure whose denominator is zero, such as the precision if no pair is accepted, is 0.
 
     Args:
-        scores: Scores of n pairs, shape (n,).
-        labels: Whether each pair holds, shape (n,).
-        threshold: A pair is accepted if its score is above.
+        scores: Scores of n pairs, of shape (n,).
+        labels: Whether each pair is true, of shape (n,).
+        threshold: Score above which a pair is accepted.
 
     Example:
         >>> metrics([1.0, 2.0, 2.0, 3.0], [False, True, False, True], threshold=2.5)
@@ -251,16 +259,24 @@ def metrics(scores: ArrayLike, labels: ArrayLike, threshold: float) -> dict[str,
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Mixtures from ``low`` to ``high``, thresholds above ``floor`` up to ``ceiling``, and the points that they divide.
+    """A node of the branch and bound: intervals of mixtures and thresholds, and undecided points.
 
-    ``points`` are distinct distances and gains, shape (2, m); ``counts`` how many true pairs and how many pairs lie on
-    each, shape (2, m); ``sure`` how many of both all these mixtures accept at all these thresholds, shape (2, 1).
+    Attributes:
+        low: Lower end of the interval of mixtures.
+        high: Upper end of the interval of mixtures.
+        lowest: Lower end of the interval of thresholds, excluded.
+        highest: Upper end of the interval of thresholds, included.
+        points: Distinct (distance, gain) of the pairs that some, but not all, mixtures and
+            thresholds of the node accept, of shape (2, m).
+        counts: Number of true pairs and of all pairs at each point, of shape (2, m).
+        sure: Number of true pairs and of all pairs that every mixture and threshold of the node
+            accepts, of shape (2, 1).
     """
 
     low: float
     high: float
-    floor: float
-    ceiling: float
+    lowest: float
+    highest: float
     points: Floats
     counts: Floats
     sure: Floats
@@ -279,7 +295,7 @@ def _best_threshold(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, fl
 def _best_weights(
     distance: Floats, gain: Floats, child: Floats, truth: NDArray[np.bool_]
 ) -> tuple[float, float]:
-    """Search the weights of both norms, first as one, then in turn as long as F1 rises."""
+    """Search the weights of both norms: first as one weight, then in turn while F1 rises."""
     parent = gain + child
     above = below = _best_weight(distance, gain, truth)
     f1, _ = _best_threshold(-(distance + above * gain), truth)
@@ -293,12 +309,13 @@ def _best_weights(
 
 
 def _best_weight(distance: Floats, gain: Floats, truth: NDArray[np.bool_]) -> float:
-    """Search λ by branch and bound over the mixture p: -((1 - p) distance + p gain), both standardised.
+    """Search λ by branch and bound over the mixture p in -((1 - p) distance + p gain).
 
-    That F1 exceeds a goal means that 2·true - goal·all, summed over the accepted points, exceeds goal·total. Scores are
-    linear in p. So over an interval of p no sum is greater than if every point that adds to it had its highest score of
-    the interval and every other its lowest. Where this does not reach the best F1 found, the interval is done;
-    otherwise it is halved, and only thresholds and points that may still matter go on to the halves.
+    Distance and gain are standardised. F1 exceeds a goal if 2·true - goal·all, summed over the
+    accepted points, exceeds goal·total. Scores are linear in p, so an upper bound of this sum over
+    an interval of p is the sum with each point at its highest score if it has a positive term, and
+    at its lowest score otherwise. An interval whose bound does not exceed the best F1 found is
+    discarded. Other intervals are halved, with the thresholds and points that are still undecided.
     """
     scale = float(np.std(distance)) or 1.0, float(np.std(gain))
     if not scale[1]:
@@ -312,7 +329,7 @@ def _best_weight(distance: Floats, gain: Floats, truth: NDArray[np.bool_]) -> fl
     part = _Part(0.0, limit, -math.inf, math.inf, points, counts, np.zeros((2, 1)))
     grid = [(*_best_at(part, p, total), p) for p in np.linspace(0, limit, 17).tolist()]
     f1, threshold, best = max(grid, key=lambda found: found[0])
-    # Any point may be subtracted from all; the bounds are tightest if it is where the pairs are hard to tell.
+    # The origin is arbitrary. Bounds are tightest with the origin among the points near the threshold.
     hard = np.argsort(np.abs(_mixed(points, best) - threshold))[: max(1, made.size // 50)]
     todo = [replace(part, points=points - points[:, hard].mean(1, keepdims=True))]
     while todo:
@@ -324,15 +341,14 @@ def _best_weight(distance: Floats, gain: Floats, truth: NDArray[np.bool_]) -> fl
         smaller = _narrowed(part, f1 + TOLERANCE, total)
         if smaller is not None and part.high - part.low > NARROWEST * limit:
             halves = [replace(smaller, high=middle), replace(smaller, low=middle)]
-            todo.extend(
-                halves if best > middle else halves[::-1]
-            )  # the one nearer to the best comes first
+            # The half that is nearer to the best mixture is searched first.
+            todo.extend(halves if best > middle else halves[::-1])
     return float(best / (1 - best) * ratio)
 
 
 def _best_at(part: _Part, p: float, total: float) -> tuple[float, float]:
-    """The best F1 of mixture p among the thresholds of the part, and the score from which it accepts."""
-    starts, sums = _steps(_mixed(part.points, p), part.counts, part.floor, part.ceiling)
+    """Return the best F1 of mixture p among the thresholds of the node, and its lowest score."""
+    starts, sums = _steps(_mixed(part.points, p), part.counts, part.lowest, part.highest)
     right, accepted = part.sure + sums
     f1 = 2 * right / (accepted + total)
     best = int(np.argmax(f1))
@@ -340,25 +356,25 @@ def _best_at(part: _Part, p: float, total: float) -> tuple[float, float]:
 
 
 def _narrowed(part: _Part, goal: float, total: float) -> _Part | None:
-    """Leave only the thresholds that might reach more than ``goal``, and the points that these divide."""
+    """Return the node with the thresholds whose bound exceeds ``goal``, ``None`` without any."""
     ends = [_mixed(part.points, p) for p in (part.low, part.high)]
     lowest, highest = np.minimum(*ends), np.maximum(*ends)
     worth = np.array([2, -goal])
     gains = worth @ part.counts
     starts, sums = _steps(
-        np.where(gains > 0, highest, lowest), gains[None], part.floor, part.ceiling
+        np.where(gains > 0, highest, lowest), gains[None], part.lowest, part.highest
     )
     useful = np.flatnonzero(sums[0] + worth @ part.sure > goal * total)
     if not useful.size:
         return None
-    ceiling = float(starts[useful[0]])
-    floor = float(starts[useful[-1] + 1]) if useful[-1] + 1 < starts.size else part.floor
-    sure = lowest >= ceiling
-    left = ~sure & (highest > floor)
+    top = float(starts[useful[0]])
+    bottom = float(starts[useful[-1] + 1]) if useful[-1] + 1 < starts.size else part.lowest
+    sure = lowest >= top
+    left = ~sure & (highest > bottom)
     return replace(
         part,
-        floor=floor,
-        ceiling=ceiling,
+        lowest=bottom,
+        highest=top,
         points=part.points[:, left],
         counts=part.counts[:, left],
         sure=part.sure + part.counts[:, sure].sum(1, keepdims=True),
@@ -370,19 +386,18 @@ def _mixed(points: Floats, p: float) -> Floats:
 
 
 def _steps(
-    scores: Floats, counts: Floats, floor: float = -math.inf, ceiling: float = math.inf
+    scores: Floats, counts: Floats, lowest: float = -math.inf, highest: float = math.inf
 ) -> tuple[Floats, Floats]:
-    """Add up ``counts`` (r, m) of the scores from a threshold on.
+    """Sum the ``counts`` (r, m) of all points whose score is at least a threshold.
 
     Returns:
-        The ceiling and the distinct scores between it and the floor (excluded), falling, shape (k,), and the sums from
-        each of them on, shape (r, k).
+        Thresholds in descending order, of shape (k,): ``highest``, then the distinct scores between
+        ``highest`` and ``lowest`` (excluded). And the sums for each threshold, of shape (r, k).
     """
-    kept = scores > floor
-    scores = np.append(np.minimum(scores[kept], ceiling), ceiling)
+    inside = scores > lowest
+    scores = np.append(np.minimum(scores[inside], highest), highest)
     order = np.argsort(-scores)
     scores = scores[order]
     last = np.append(scores[1:] < scores[:-1], True)  # of each run of equal scores
-    return scores[last], np.cumsum(np.pad(counts[:, kept], ((0, 0), (0, 1)))[:, order], axis=1)[
-        :, last
-    ]
+    sums = np.cumsum(np.pad(counts[:, inside], ((0, 0), (0, 1)))[:, order], axis=1)
+    return scores[last], sums[:, last]

@@ -1,4 +1,4 @@
-"""A matrix of vectors, in memory or mapped from a file, in one or more pieces."""
+"""A matrix of vectors in one or more pieces, in memory or memory-mapped."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ontodex.errors import IndexMismatch
 __all__ = ["SHARD_BYTES", "Vectors", "release"]
 
 SHARD_BYTES = 32 * 1024 * 1024
-"""Largest size of a block of vectors: what a build holds in memory at once."""
+"""Largest size in bytes of a block of vectors that is in memory at once."""
 
 
 class Vectors:
-    """All vectors of a space, read-only, ``float32`` of shape (n, dim), in one or more pieces.
+    """The vectors of a space, read-only, ``float32`` of shape (n, dim).
 
     Args:
         shards: Pieces in row order, each of shape (rows, dim).
@@ -49,14 +49,15 @@ class Vectors:
         return found
 
     def first(self, dim: int) -> Vectors:
-        """Return the first ``dim`` numbers of every vector, without a copy.
+        """Return the first ``dim`` dimensions of all vectors, without a copy.
 
         Raises:
-            IndexMismatch: If there are not as many.
+            IndexMismatch: If the vectors have fewer dimensions.
         """
         if dim > self.dim:
             raise IndexMismatch(
-                f"expected vectors of at least {dim} dimensions, found {self.dim}; build the index anew"
+                f"expected vectors of at least {dim} dimensions, found {self.dim}; "
+                "build the index anew"
             )
         return self if dim == self.dim else Vectors([shard[:, :dim] for shard in self.shards])
 
@@ -70,9 +71,9 @@ class Vectors:
 
 
 def release(vectors: NDArray[np.float32]) -> None:
-    """Let the pages of a mapped file go: they stay in the file, and come back when they are looked at.
+    """Release the memory of a memory-mapped array; its pages are read again on the next access.
 
-    Does nothing to other arrays, to a map that keeps its changes to itself, and where the system cannot.
+    No effect on other arrays, on copy-on-write maps, and on systems without ``MADV_DONTNEED``.
     """
     pages = getattr(vectors, "_mmap", None)
     if (
