@@ -162,7 +162,7 @@ class TreeModel(nn.Module):
             torch.from_numpy(batch.tokens).to(device),
             torch.from_numpy(batch.lengths).to(device),
         )
-        lengthened: Tensor = self.length[tokens]  # type: ignore[index,assignment]
+        lengthened: Tensor = self.length[tokens]  # type: ignore[index]
         wide = nn.functional.embedding(tokens, network.table) * lengthened[:, None]
         leaves = planes(wide, self.encoder.config.size)
         forest, _ = grow(leaves, lengths, network.weight, network.bias)
