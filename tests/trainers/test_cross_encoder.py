@@ -19,7 +19,7 @@ from ontodex.graph import (
     relation_texts,
 )
 from ontodex.trainers.checkpoints import ProgressOnStderr
-from ontodex.trainers.links.cross_encoder import _Questions, train_cross_encoder
+from ontodex.trainers.links.cross_encoder import _Batches, train_cross_encoder
 
 QUICK = ontodex.CrossEncoderTraining(steps=40, queries=8, negatives=3, rate=2e-3, max_tokens=16)
 
@@ -96,7 +96,7 @@ def test_wrong_tails_are_wrong_and_the_same_for_a_seed(small_graph, encoder):
         tuple(triple)
         for triple in both_directions(small_graph.triples, small_graph.n_relations).tolist()
     }
-    batches = _Questions(small_graph, vectors, 30, settings)
+    batches = _Batches(small_graph, vectors, 30, settings)
     bad = 0
     for batch in (batches[step] for step in range(30)):
         assert batch.shape == (16, 2 + 1 + 5)
@@ -104,7 +104,7 @@ def test_wrong_tails_are_wrong_and_the_same_for_a_seed(small_graph, encoder):
             assert (head, relation, tail) in true
             bad += sum((head, relation, other) in true for other in wrong)
     assert bad < 0.01 * 30 * 16 * 5
-    again = _Questions(small_graph, vectors, 30, settings)
+    again = _Batches(small_graph, vectors, 30, settings)
     assert np.array_equal(batches[7], again[7])
     assert not np.array_equal(batches[7], batches[8])
 

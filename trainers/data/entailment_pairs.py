@@ -199,7 +199,7 @@ class _DrawnTexts:
 def _other(
     among: NDArray[np.integer], child: int, above: NDArray[np.integer], rng: np.random.Generator
 ) -> int | None:
-    """Draw an entity that is neither the child nor an ancestor; ``None`` after eight failed draws."""
+    """Draw an entity other than the child and its ancestors; ``None`` after eight failed draws."""
     for one in among[rng.integers(len(among), size=8)].tolist():
         if one != child and one not in above:
             return int(one)
