@@ -120,7 +120,8 @@ def evaluate_kgc(
         return _evaluate_index(model, graph, split, score, better)
     if score in ("kge", "case-based"):
         raise IndexMismatch(
-            f"{model}: expected an index, found an encoder of texts; it has no {score} score to rank by"
+            f"{model}: expected an index, found an encoder of texts; it has no {score} score "
+            "to rank by"
         )
     from ontodex.encoders.link_encoder import load_link_encoder
     from ontodex.geometry.vectors import Vectors
@@ -244,8 +245,8 @@ def evaluate_hierarchy(
         (``hard.f1``); recall of ancestors (``hop1.recall@10``, ...) by the weight fitted on random
         negatives, and by distance alone (``distance_only.hop1.recall@10``); ``homonyms``, the share
         of entities that share their label; the figures of the baselines with their names as
-        prefix. For mixed-hop also those of HiT with neighbour voting (``neighbours.random.f1``, ...), see
-        :func:`.evaluate_with_neighbours`. For an index also those by its own rule
+        prefix. For mixed-hop also those of HiT with neighbour voting (``neighbours.random.f1``,
+        ...), see :func:`.evaluate_with_neighbours`. For an index also those by its own rule
         (``index.random.f1``, ..., ``index.weight``, ``index.hop1.recall@10``).
 
     Raises:

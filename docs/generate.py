@@ -34,7 +34,7 @@ def write_pages(folder: Path = DOCS) -> None:
 
 
 def cli_page() -> str:
-    """Return the page of the command line, made from the application: a section for each command."""
+    """Return the page of the command line: a section for each command of the application."""
     root = get_command(app)
     context = typer.Context(root, info_name="ontodex")
     return "\n".join([CLI_HEAD, *_sections(root, context)])

@@ -26,7 +26,7 @@ def answer_each(
     questions: Sequence[Q],
     failed: Callable[[Q, LookupFailed], A],
 ) -> list[A]:
-    """Answer a batch of questions; one about an unknown entity or relation does not stop the others.
+    """Answer a batch of questions; an unknown entity or relation in one does not stop the others.
 
     The questions are asked together. If that fails, halves are asked, until the questions at fault
     are alone: names are resolved before anything is computed, so failures cost little.

@@ -67,7 +67,8 @@ def kl(left: Array, right: Array) -> Array:
 
     Args:
         left: Gaussians of shape (..., 2d), with means μ and variances v.
-        right: Gaussians of shape (..., 2d), with means m and variances s; leading dimensions broadcast.
+        right: Gaussians of shape (..., 2d), with means m and variances s; leading dimensions
+            broadcast.
 
     Returns:
         Divergences of shape (...).
@@ -210,7 +211,8 @@ def containment(inner: Array, outer: Array) -> Array:
 
     Args:
         inner: Gaussians of shape (..., 2d), with means μ and variances v.
-        outer: Gaussians of shape (..., 2d), with means m and variances s; leading dimensions broadcast.
+        outer: Gaussians of shape (..., 2d), with means m and variances s; leading dimensions
+            broadcast.
 
     Returns:
         Values of shape (...); a smaller value means better containment.

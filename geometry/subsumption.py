@@ -329,7 +329,7 @@ def _best_weight(distance: Floats, gain: Floats, truth: NDArray[np.bool_]) -> fl
     part = _Part(0.0, limit, -math.inf, math.inf, points, counts, np.zeros((2, 1)))
     grid = [(*_best_at(part, p, total), p) for p in np.linspace(0, limit, 17).tolist()]
     f1, threshold, best = max(grid, key=lambda found: found[0])
-    # The origin is arbitrary. Bounds are tightest with the origin among the points near the threshold.
+    # The origin is arbitrary; with it among the points near the threshold bounds are tightest.
     hard = np.argsort(np.abs(_mixed(points, best) - threshold))[: max(1, made.size // 50)]
     todo = [replace(part, points=points - points[:, hard].mean(1, keepdims=True))]
     while todo:

@@ -90,8 +90,8 @@ def with_rule(hit: HiT, embedded: EmbeddedHierarchy | None) -> HiT:
     if rule is None:
         raise SettingsError(
             f"expected {NEGATIVES} entities that are no ancestors, for every link, to fit the rule "
-            f"of a hierarchy encoder that has none ({hit.text.folder}), found fewer; give an encoder "
-            "that ontodex trained"
+            f"of a hierarchy encoder that has none ({hit.text.folder}), found fewer; give an "
+            "encoder that ontodex trained"
         )
     return HiT(hit.text, rule, hit.texts, adapter=hit.adapter, base=hit.base, learnt=hit.learnt)
 

@@ -83,7 +83,7 @@ class Manifest:
         tree_checksum: Checksum of the store outside its large blobs
             (:func:`ontodex.storage.blobs.tree_checksum`).
         seconds: Duration of each step of the build.
-        mappings: Mappings of the tables that the graph was read from; ``ontodex add`` reads by them.
+        mappings: Mappings of the tables of the graph's sources; ``ontodex add`` reads by them.
     """
 
     kind: str = KIND

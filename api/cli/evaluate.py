@@ -60,7 +60,7 @@ def kgc(
     hops: Annotated[
         int,
         typer.Option(
-            help="Entities within this many links of the query's entity get a score offset (SimKGC).",
+            help="Entities within this many links of the query's get a score offset (SimKGC).",
             min=0,
         ),
     ] = 0,
