@@ -123,10 +123,10 @@ class ProductBatch:
         self._vectors = vectors
         self.augmented = queries
         # |float32 product - true product| <= dim * 2**-24 * sum |q_i x_i|
-        # <= dim * 2**-24 * |q| |x|
-        # in any order of the sum (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1, and
-        # Cauchy-Schwarz). The factor 1.5 covers the rounding of norms and bounds, the last term
-        # underflow.
+        # <= dim * 2**-24 * |q| |x|,
+        # in any order of the sum (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1,
+        # and Cauchy-Schwarz). The factor 1.5 covers the rounding of norms and bounds, the last
+        # term underflow.
         self.error_bound = 1.5 * vectors.dim * (2.0**-24 * most + 2.0**-126)
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
