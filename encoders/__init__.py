@@ -1,1 +1,1 @@
-"""Encoders: from texts to representations, with loading and saving."""
+"""Encoders: models from texts to representations, with loading and saving."""

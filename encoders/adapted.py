@@ -1,4 +1,4 @@
-"""A text encoder with something of its own: the whole, or an adapter of a few megabytes for another one."""
+"""Base class of HiT and GaussCSE: a full text encoder, or a LoRA adapter of another one."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ __all__ = ["Adapted", "Base"]
 
 @dataclass(frozen=True)
 class Base:
-    """The text encoder that an adapter is for.
+    """The base model of an adapter, as the configuration of an encoder names it.
 
     Attributes:
-        base: Its name, if the folder holds an adapter for it and not the encoder itself.
-        base_weights: Hash of its weights: a copy of the same model may have other files beside them.
-        max_tokens: Texts are cut to this many tokens, where the encoder's own files do not say so: those of an adapter.
+        base: Name of the base model; ``None`` if the folder holds a full text encoder.
+        base_weights: Hash of the weights of the base model, without its other files, which may
+            differ between copies of a model.
+        max_tokens: Largest number of tokens of a text, for an adapter; longer texts are truncated.
 
     Raises:
-        SettingsError: If one is of another kind.
+        SettingsError: If a value has another type.
     """
 
     base: str | None = None
@@ -52,19 +53,19 @@ class Base:
     def load(
         self, folder: Path, own: str, device: str, found: Path | None
     ) -> tuple[TextEncoder, Path | None]:
-        """Load the text encoder, its vectors of the length that it pools them in.
+        """Load the text encoder, with its adapter if there is one; vectors are not normalised.
 
         Args:
             folder: Folder of the encoder.
-            own: Name of the folder inside it that holds the adapter, if it is one.
-            device: Where it computes.
-            found: Folder of the text encoder that an adapter is for, if it is neither in ``folder`` nor found by its name.
+            own: Name of the subfolder that may hold an adapter.
+            device: Device to compute on.
+            found: Folder of the base model, if it is neither in ``folder`` nor found by its name.
 
         Returns:
-            The text encoder, with its adapter, and the folder of that.
+            The text encoder, and the folder of its adapter or ``None``.
 
         Raises:
-            EncoderError: If it cannot be loaded, or is not the one that the adapter is for.
+            EncoderError: If the text encoder cannot be loaded, or is not the adapter's base model.
         """
         if self.base is None:
             return TextEncoder(folder, device, unit=False), None
@@ -74,7 +75,8 @@ class Base:
             found = locate(self.base)
         if weights_hash(found) != self.base_weights:
             raise EncoderError(
-                f"{folder}: an adapter for another text encoder than the one in {found} ({self.base})"
+                f"{folder}: an adapter for another text encoder than the one in {found} "
+                f"({self.base})"
             )
         adapter = folder / own
         return TextEncoder(
@@ -83,19 +85,19 @@ class Base:
 
 
 class Adapted:
-    """What HiT and GaussCSE share: a text encoder, whole or adapted, and a folder of their own inside its folder.
+    """A text encoder, full or adapted, with further files in a subfolder of its folder.
 
     Args:
-        text: Makes the pooled vectors.
-        adapter: Folder of the LoRA adapter that ``text`` has been given, if it has.
-        base: Name under which the text encoder is found, without its adapter.
+        text: The text encoder, which makes pooled vectors.
+        adapter: Folder of the LoRA adapter that ``text`` was loaded with; ``None`` without one.
+        base: Name of the base model, by which :func:`~ontodex.encoders.locate.locate` finds it.
     """
 
     FOLDER: ClassVar[str]
-    """Name of that folder."""
+    """Name of the subfolder."""
 
     precision: ClassVar[type[np.floating]] = np.float32
-    """In which an index stores what is made of a text."""
+    """Type of the vectors that an index stores."""
 
     def __init__(
         self, text: TextEncoder, adapter: Path | None, base: str = DEFAULT_ENCODER
@@ -106,26 +108,30 @@ class Adapted:
 
     @classmethod
     def is_at(cls, folder: Path) -> bool:
-        """Tell whether a folder holds one."""
+        """Return whether a folder holds an encoder of this kind."""
         return (folder / cls.FOLDER / "config.json").exists()
 
     def save(self, folder: Path) -> None:
-        """Write the encoder: the whole, or an adapter and the name of its text encoder."""
+        """Write the full text encoder, or an adapter and the name of its base model."""
         if self.adapter is None and folder.resolve() != self.text.folder.resolve():
             self.text.save(folder)
         self.save_own(folder)
 
     def save_own(self, folder: Path) -> None:
-        """Write what is not the text encoder into the folder of its own."""
+        """Write the files of the subfolder, without the text encoder."""
         raise NotImplementedError
 
     @property
     def fingerprint(self) -> str:
-        """Hash of what makes the vectors, not of the rule (hex, 128 bits)."""
+        """Hash of all that determines vectors, without the decision rule (hex, 128 bits)."""
         return self.text_fingerprint
 
     def save_adapter(self, own: Path) -> Base:
-        """Write the adapter, if there is one, into a folder, which is made; return what its configuration says of it."""
+        """Create a folder and write the adapter into it, if there is one.
+
+        Returns:
+            The entry of the configuration for the base model.
+        """
         own.mkdir(parents=True, exist_ok=True)
         if self.adapter is None:
             return Base()
@@ -136,21 +142,25 @@ class Adapted:
 
     @property
     def dim(self) -> int:
-        """Length of a pooled vector."""
+        """Dimension of pooled vectors."""
         return self.text.dim
 
     @property
     def width(self) -> int:
-        """How many numbers an index stores of a text."""
+        """Dimension of the vectors that an index stores."""
         raise NotImplementedError
 
     def stored(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Make what an index stores of pooled vectors, (n, dim) to ``float32`` of shape (n, width)."""
+        """Return the vectors that an index stores, ``float32`` of shape (n, width).
+
+        Args:
+            vectors: Pooled vectors of shape (n, dim).
+        """
         raise NotImplementedError
 
     @cached_property
     def text_fingerprint(self) -> str:
-        """Hash of the text encoder, of its adapter, and of where texts are cut (hex, 128 bits)."""
+        """Hash of the text encoder, its adapter and its token limit (hex, 128 bits)."""
         digest = hashlib.blake2b(self.text.fingerprint.encode(), digest_size=16)
         if self.adapter is not None:
             for name in ADAPTER_FILES:

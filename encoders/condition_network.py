@@ -1,4 +1,4 @@
-"""What turns the embedding of a condition into a transformation of text embeddings: the four architectures."""
+"""Condition networks: from the embedding of a condition to a transformation of text embeddings."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ontodex.errors import SettingsError, expect_choice, expect_whole
 __all__ = ["ARCHITECTURES", "ConditionNetwork", "ConditionNetworkSettings"]
 
 ARCHITECTURES = ("hyper", "hadamard", "concat", "bi-encoder")
-"""Hypernetwork, elementwise product, linear layer over both embeddings; or text and condition read together."""
+"""Hypernetwork, elementwise product, linear layer over both embeddings, or one joint encoding."""
 
 
 @dataclass(frozen=True)
 class ConditionNetworkSettings:
-    """Shape of a condition network.
+    """Settings of a condition network.
 
     Attributes:
-        dim: Length of an embedding.
+        dim: Dimension of embeddings.
         architecture: One of :data:`ARCHITECTURES`.
-        rank: Width of what is compared, for ``"hyper"``; 0 for full rank.
-        condition: Length of the vector that a condition's embedding is reduced to, for ``"hyper"``: it sets the cost and the
-            size of the hypernetwork, dim * rank * condition numbers.
+        rank: For ``"hyper"``, dimension of the vectors under a condition; 0 for full rank.
+        condition: For ``"hyper"``, dimension that a condition's embedding is reduced to. The
+            hypernetwork has dim * rank * condition weights.
 
     Raises:
-        SettingsError: If one makes no sense.
+        SettingsError: If a value is invalid.
     """
 
     dim: int
@@ -37,7 +37,7 @@ class ConditionNetworkSettings:
 
     def __post_init__(self) -> None:
         expect_choice("architecture", self.architecture, ARCHITECTURES)
-        most = self.dim if self.architecture == "hyper" else self.rank  # the others have no rank
+        most = self.dim if self.architecture == "hyper" else self.rank  # only "hyper" has a rank
         if not isinstance(self.rank, int) or not 0 <= self.rank <= most:
             raise SettingsError(
                 f"rank: expected 0 to {self.dim} (the dimension), found {self.rank!r}"
@@ -46,30 +46,33 @@ class ConditionNetworkSettings:
 
     @property
     def width(self) -> int:
-        """Length of what is compared."""
+        """Dimension of the vectors under a condition."""
         return self.rank or self.dim if self.architecture == "hyper" else self.dim
 
 
 class ConditionNetwork(nn.Module):
-    """Makes the factor of a condition, and applies it to text embeddings x (Yoo et al., "Hyper-CL", ACL 2024, section 3).
+    """Makes factors of conditions c and applies them to text embeddings x.
 
-    ============  ===========================  ====================================  =============================
-    architecture  factor of a condition c      compared under c                      at first
-    ============  ===========================  ====================================  =============================
-    hyper         P of shape (dim, width)      x·P                                   the same orthonormal P for all
-    hadamard      v of shape (dim,)            x ∘ v                                 v of ones
-    concat        v of shape (dim,)            x·W + v, which is [x; c] times one    x, but for a small v
-                                               matrix
-    bi-encoder    none                         the encoder's vector of both texts    the plain encoder's
-    ============  ===========================  ====================================  =============================
+    Yoo et al., "Hyper-CL", ACL 2024, section 3.
 
-    The paper's low rank has two factors, x·P·S with P of shape (dim, rank) and S of shape (rank, dim). Only cosines of two
-    texts under one condition are asked for, and for these one factor says as much: with the thin QR decomposition Sᵀ = Q·R
-    the vector x·P·S is (x·P·Rᵀ)·Qᵀ, Q has orthonormal columns and changes no inner product, and P·Rᵀ has the shape of P. So
-    one factor is made, half the numbers, and what is compared has ``rank`` numbers instead of ``dim``.
+    ============  =======================  ===========================  ======================
+    architecture  factor of c              vector under c               initial state
+    ============  =======================  ===========================  ======================
+    hyper         P of shape (dim, width)  x·P                          one P, orthonormal
+    hadamard      v of shape (dim,)        x ∘ v                        v of ones
+    concat        v of shape (dim,)        x·W + v, a linear map of     W = identity, small v
+                                           [x; c]
+    bi-encoder    none                     encoding of both texts       the plain encoder
+    ============  =======================  ===========================  ======================
+
+    The paper's low rank has two factors, x·P·S with P of shape (dim, rank) and S of shape (rank,
+    dim). The cosines of two texts under one condition need only one factor: with the thin QR
+    decomposition Sᵀ = Q·R, the vector x·P·S is (x·P·Rᵀ)·Qᵀ; Q has orthonormal columns and preserves
+    inner products, and P·Rᵀ has the shape of P. The network therefore makes one factor, which is
+    half the numbers, and vectors under a condition have ``rank`` dimensions instead of ``dim``.
 
     Args:
-        settings: Its shape.
+        settings: Settings of the network.
     """
 
     def __init__(self, settings: ConditionNetworkSettings) -> None:
@@ -81,7 +84,8 @@ class ConditionNetwork(nn.Module):
             self.make = nn.Linear(settings.condition, dim * width)
             nn.init.orthogonal_(self.reduce.weight)
             nn.init.zeros_(self.reduce.bias)
-            # A small part of the factor's size (its entries have the square 1 / dim): what a condition changes is learnt.
+            # Initial factors differ little between conditions, relative to the shared bias, whose
+            # entries have the mean square 1 / dim.
             nn.init.normal_(self.make.weight, std=0.1 / (settings.condition * dim) ** 0.5)
             base = torch.eye(dim) if width == dim else nn.init.orthogonal_(torch.empty(dim, width))
             self.make.bias = nn.Parameter(base.flatten())
@@ -96,7 +100,7 @@ class ConditionNetwork(nn.Module):
             nn.init.eye_(self.mix.weight)
 
     def forward(self, conditions: Tensor) -> Tensor:
-        """Make factors.
+        """Return the factors of conditions.
 
         Args:
             conditions: Unit embeddings of conditions, of shape (conditions, dim).
@@ -115,11 +119,11 @@ class ConditionNetwork(nn.Module):
 
         Args:
             vectors: Text embeddings of shape (n, dim).
-            factors: What :meth:`forward` made, one of each condition.
+            factors: Factors of the conditions; see :meth:`forward`.
             which: Condition of each vector, an index into ``factors``, of shape (n,).
 
         Returns:
-            What is compared, not scaled, of shape (n, width).
+            Vectors under the conditions, not normalised, of shape (n, width).
         """
         if self.settings.architecture == "hadamard":
             return vectors * factors[which]
@@ -128,6 +132,6 @@ class ConditionNetwork(nn.Module):
             return mixed + factors[which]
         order = torch.argsort(which, stable=True)
         counts = torch.bincount(which, minlength=len(factors)).tolist()
-        # unbind, not an index each: the gradient of an index is as large as all factors together.
+        # unbind instead of an index each: the gradient of an index has the size of all factors.
         groups = zip(torch.split(vectors[order], counts), factors.unbind(), strict=True)
         return torch.cat([group @ factor for group, factor in groups])[torch.argsort(order)]

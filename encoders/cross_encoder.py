@@ -1,4 +1,4 @@
-"""A cross-encoder of triples: head, relation and tail read together; slow, so for a few candidates of each question."""
+"""A cross-encoder of triples, which reranks a few candidates of each question."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ Triple = tuple[str, str, str]
 """Texts of head, relation and tail."""
 
 CHUNK = 16_384
-"""Triples that are tokenised together and arranged by length."""
+"""Number of triples that are tokenised together and batched by length."""
 
 BATCH = {"cpu": 32, "cuda": 512}
-"""Triples in one forward pass."""
+"""Number of triples in a batch, by device."""
 
 
 @dataclass(frozen=True)
 class CrossEncoderSettings:
-    """What ``cross_encoder/config.json`` holds.
+    """Contents of ``cross_encoder/config.json``.
 
     Attributes:
-        max_tokens: A triple is cut to this many tokens, the longer of its two halves first.
-        texts: How the text of an entity was built in training (the fields of ``ontodex.TextSettings``).
+        max_tokens: Largest number of tokens of a triple; the longer of its two texts is truncated
+            first.
+        texts: Settings of the entity texts in training (the fields of ``ontodex.TextSettings``).
     """
 
     max_tokens: int = 96
@@ -47,12 +48,12 @@ class CrossEncoderSettings:
 
 
 class CrossEncoder:
-    """Scores triples by reading "relation [SEP] head" and the tail as a pair of texts.
+    """Scores triples by encoding "relation [SEP] head" and the tail as a pair of texts.
 
     Args:
-        model: A transformers model for sequences with one logit, on its device.
-        tokenizer: Its tokenizer.
-        settings: How it reads.
+        model: A transformers model for sequence classification with one logit, on its device.
+        tokenizer: The tokenizer of the model.
+        settings: Settings of the encoder.
     """
 
     def __init__(self, model: Any, tokenizer: Any, settings: CrossEncoderSettings) -> None:
@@ -62,7 +63,7 @@ class CrossEncoder:
 
     @staticmethod
     def is_at(folder: Path) -> bool:
-        """Tell whether a folder holds one."""
+        """Return whether a folder holds a cross-encoder."""
         return (folder / CROSS / "config.json").exists()
 
     @classmethod
@@ -71,10 +72,10 @@ class CrossEncoder:
 
         Args:
             folder: The folder.
-            device: Where to compute.
+            device: Device to compute on.
 
         Raises:
-            EncoderError: If the folder holds no cross-encoder or a damaged one.
+            EncoderError: If the folder holds no cross-encoder, or a damaged one.
         """
         path = folder / CROSS / "config.json"
         try:
@@ -83,8 +84,8 @@ class CrossEncoder:
             )
         except (OSError, ValueError, TypeError) as error:
             raise EncoderError(
-                f"{folder}: expected a cross-encoder of triples, found none ({error}); train one with "
-                "ontodex train cross-encoder"
+                f"{folder}: expected a cross-encoder of triples, found none ({error}); train one "
+                "with ontodex train cross-encoder"
             ) from None
         model, tokenizer = load_classifier(folder)
         return cls(model.to(choose_device(device)), tokenizer, settings)
@@ -99,18 +100,18 @@ class CrossEncoder:
 
     @property
     def texts(self) -> Mapping[str, Any]:
-        """How the text of an entity was built in training."""
+        """Settings of the entity texts in training."""
         return self.settings.texts
 
     @torch.inference_mode()
     def logits(self, triples: Sequence[Triple]) -> NDArray[np.float64]:
-        """Score triples; the higher, the likelier.
+        """Return a logit of each triple's probability.
 
         Args:
             triples: Texts of heads, relations and tails.
 
         Returns:
-            One logit each, ``float64`` of shape (triples,).
+            ``float64`` of shape (triples,).
         """
         found = np.empty(len(triples))
         device = str(self._model.device).split(":")[0]
@@ -130,7 +131,7 @@ class CrossEncoder:
 
 
 def tokens_of(tokenizer: Any, triples: Sequence[Triple], max_tokens: int) -> Any:
-    """Return what the model reads of triples, padded: "[CLS] relation [SEP] head [SEP] tail [SEP]"."""
+    """Return the padded input "[CLS] relation [SEP] head [SEP] tail [SEP]" of each triple."""
     asked = [f"{relation} {tokenizer.sep_token} {head}" for head, relation, _ in triples]
     return tokenizer(
         asked,
@@ -143,16 +144,18 @@ def tokens_of(tokenizer: Any, triples: Sequence[Triple], max_tokens: int) -> Any
 
 
 def load_classifier(folder: Path, labels: int = 1) -> tuple[Any, Any]:
-    """Load the transformer of a folder with a logit a label on top, new if the folder has none; and its tokenizer.
+    """Load a transformer with a classification layer, and its tokenizer.
+
+    Args:
+        folder: A Hugging Face folder.
+        labels: Number of logits. The layer is initialised anew if the folder has none.
 
     Raises:
-        EncoderError: If there is none, or it does not load.
+        EncoderError: If the folder holds no model, or one that does not load.
     """
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     verbosity = transformers.utils.logging.get_verbosity()
-    transformers.utils.logging.set_verbosity(
-        logging.ERROR
-    )  # that the logits are new needs no warning
+    transformers.utils.logging.set_verbosity(logging.ERROR)  # no warning of a new layer
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -160,8 +163,8 @@ def load_classifier(folder: Path, labels: int = 1) -> tuple[Any, Any]:
         )
     except Exception as error:
         raise EncoderError(
-            f"{folder}: expected a Hugging Face model with model.safetensors, found one that does not load "
-            f"({type(error).__name__}: {error})"
+            f"{folder}: expected a Hugging Face model with model.safetensors, found one that does "
+            f"not load ({type(error).__name__}: {error})"
         ) from error
     finally:
         transformers.utils.logging.set_verbosity(verbosity)

@@ -1,4 +1,4 @@
-"""Which device to compute on, and what it is good at."""
+"""Choice of the device to compute on."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["choose_device", "has_bfloat16"]
 
 
 def choose_device(device: str = "auto") -> str:
-    """Return a torch device: the GPU if there is one and ``device`` is ``"auto"``, else what was asked for.
+    """Return the name of a torch device; for ``"auto"``, the GPU if there is one, else the CPU.
 
     Raises:
-        SettingsError: If ``device`` is no torch device, or is not to be had on this machine.
+        SettingsError: If ``device`` is not a torch device, or this machine does not have it.
     """
     import torch
 
@@ -27,10 +27,11 @@ def choose_device(device: str = "auto") -> str:
 
 
 def has_bfloat16(device: str) -> bool:
-    """Tell whether the device multiplies bfloat16 matrices natively.
+    """Return whether the device multiplies bfloat16 matrices natively.
 
-    On the CPU, oneDNN multiplies them. Its environment variable ``ONEDNN_MAX_CPU_ISA`` restricts it to the instructions of
-    an older processor: with ``ONEDNN_MAX_CPU_ISA=AVX2`` every processor computes in float32, as one without bfloat16 does.
+    On the CPU, oneDNN multiplies them. The environment variable ``ONEDNN_MAX_CPU_ISA`` restricts
+    oneDNN to the instructions of an older processor: with ``ONEDNN_MAX_CPU_ISA=AVX2`` every
+    processor computes in float32.
     """
     import torch
 
