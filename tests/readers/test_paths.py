@@ -226,7 +226,7 @@ def test_a_faulty_row_of_a_table_of_paths_is_named(write) -> None:
 
 def test_a_list_of_few_paths_is_read_when_asked_for(write) -> None:
     path = write("files.txt", "readme\nlicence\nnotes\ndocs/guide\n")
-    with pytest.raises(ReadError, match="or paths by --format paths"):
+    with pytest.raises(ReadError, match="paths by --format paths"):
         read(path, on_error="raise")
     assert says(read(path, format="paths", on_error="raise"))["entities"].keys() >= {
         "readme",
