@@ -36,8 +36,8 @@ CONCEPTNET = "/r/"
 
 HEADER = "name head, relation and tail in a header, or id, label and parent"
 UNNAMED = (
-    f"{HEADER}, or read lines that are sentences by --format sentences, paths by --format paths, or "
-    "an outline by --format outline"
+    f"{HEADER}, or read lines that are sentences by --format sentences, paths by --format paths, "
+    "or an outline by --format outline"
 )
 IF_OTHERWISE = f"if the first line is a header or the columns are something else, {HEADER}"
 
