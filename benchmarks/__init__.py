@@ -1,1 +1,4 @@
-"""Measurements: how fast and how big ontodex is, beside its peers, and the papers' tables. Not in the wheel."""
+"""Benchmarks: speed and memory of ontodex and its peers, and the tables of the papers.
+
+Not part of the wheel.
+"""

@@ -1,4 +1,7 @@
-"""``python -m benchmarks NAME``: measure, print JSON to stdout, keep the record, and renew the tables."""
+"""``python -m benchmarks NAME``: run a benchmark, write its record and regenerate the tables.
+
+The record goes to stdout as JSON.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +20,34 @@ from benchmarks.reliability import write_page
 from benchmarks.tables import SITE, read_records, write_pages
 
 BENCHMARKS = {
-    "retrieval": "exact top-10 against FAISS and PyKEEN, opening, memory, size on disk",
-    "encode": "building an index against SentenceTransformer.encode: speed, equality, flat memory",
+    "retrieval": "exact top-10 against FAISS and PyKEEN; opening, memory, size on disk",
+    "encode": "building an index against SentenceTransformer.encode: speed, equality, memory",
     "kgc": "link prediction on WN18RR and FB15k-237, end to end (needs --data)",
     "small-graphs": "link prediction on three small graphs, beside PyKEEN",
-    "large-graph": "a made-up graph of very many entities, from a file of triples to answers: time and memory",
-    "architectures": "link prediction from texts alone: every architecture at one budget (needs --data)",
-    "zero-shot": "link prediction before any training: the network in the box (needs --data)",
+    "large-graph": "a synthetic graph of many entities, from triples to answers: time and memory",
+    "architectures": "link prediction from texts: all architectures at one budget (needs --data)",
+    "zero-shot": "link prediction without training: the bundled network (needs --data)",
     "unseen-relations": "link prediction by relations left out of training (needs --data)",
-    "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
-    "search": "entities found by other names, misspelt ones, and definitions (needs --data)",
-    "conditional-ranking": "what shares tails of a relation, ranked by similarity under it (needs --data)",
-    "relations": "the relation of two entities, ranked among all, for known entities and for new ones (needs --data)",
-    "missing-links": "the likeliest missing links of a whole graph, all relations together (needs --data)",
-    "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
-    "new-concepts": "parents, children and places of concepts taken out of a hierarchy, before any training (needs --data)",
-    "small-hierarchies": "parents and children in taxonomies of a few entities, before any training (needs --data)",
-    "audit": "wrong links put into a hierarchy, and right ones taken out of it, that an audit finds (needs --data)",
+    "conditional": "conditional similarity, by architecture, WN18RR and FB15k-237 (needs --data)",
+    "search": "entities found by synonyms, misspelt names and definitions (needs --data)",
+    "conditional-ranking": "entities ranked by similarity under a relation (needs --data)",
+    "relations": "relation prediction for known entities and for new ones (needs --data)",
+    "missing-links": "link discovery over a whole graph, all relations together (needs --data)",
+    "hierarchy": "held-out subsumptions, ancestors by distance, baselines (needs --data)",
+    "new-concepts": "taxonomy completion for held-out concepts, without training (needs --data)",
+    "small-hierarchies": "small taxonomies: parents and children, untrained (needs --data)",
+    "audit": "audit of a hierarchy with wrong links added and links removed (needs --data)",
     "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",
-    "hierarchy-cost": "a training step of HiT against the public implementation's (needs --data)",
-    "entailment": "entailment on SNLI, MNLI and SICK: every loss of GaussCSE at one budget (needs --data)",
-    "entailment-search": "exact top-10 by KL against elementwise passes, FAISS, USearch and float64",
-    "sts": "similarity of sentences and words: Self-StrAE trained from nothing (needs --data)",
-    "french": "French texts found among titles: Self-StrAE trained on French from nothing (needs --data)",
-    "sts-cost": "a training step of Self-StrAE against the public code read directly; encoding (needs --data)",
+    "hierarchy-cost": "a training step of HiT against the public implementation (needs --data)",
+    "entailment": "SNLI, MNLI and SICK: every loss of GaussCSE at one budget (needs --data)",
+    "entailment-search": "exact top-10 by KL against elementwise KL, FAISS, USearch and float64",
+    "sts": "similarity of sentences and words: Self-StrAE from scratch (needs --data)",
+    "french": "titles found for French texts: Self-StrAE from scratch on French (needs --data)",
+    "sts-cost": "a training step of Self-StrAE against the public algorithm (needs --data)",
     "conditional-search": "search under conditions, warm and cold, against plain torch",
-    "caching": "running times of the Hyper-CL paper: encoder calls, hit rates, wall time, cache sizes (needs --data)",
-    "reliability": "kills, damage, hostile files, load: all that tests/reliability tries, for an hour",
-    "tables": "write docs/benchmarks/*.md and docs/reliability.md from the records, measure nothing",
+    "caching": "Hyper-CL paper's running times: encoder calls, hit rates, sizes (needs --data)",
+    "reliability": "kills, damage, hostile files, load: tests/reliability at full length, an hour",
+    "tables": "write docs/benchmarks/*.md and docs/reliability.md from the records",
 }
 NEED_NO_DATA = (
     "retrieval",
@@ -57,17 +60,17 @@ NEED_NO_DATA = (
 )
 
 PLACES = ("--data", "--keep", "--make", "--model", "--pairs", "--train")
-"""Options that name a folder."""
+"""Options whose value is a folder."""
 
 
 def parser_of(name: str | None) -> argparse.ArgumentParser:
-    """Return the command line of a benchmark, or the one that lists them all."""
+    """Return the parser of a benchmark, or for None the parser that lists all benchmarks."""
     listing = "\n".join(f"  {key:<19} {what}" for key, what in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog=f"python -m benchmarks {name or '[NAME]'}",
         description=BENCHMARKS[name]
         if name
-        else f"names:\n{listing}\n\nWithout a name: all that need no data.",
+        else f"names:\n{listing}\n\nWithout a name: all benchmarks that need no data.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -84,13 +87,13 @@ def parser_of(name: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--seed", type=int, default=0, help="default %(default)s")
     parser.add_argument(
-        "--quick", action="store_true", help="small sizes, to see that it runs; keeps no record"
+        "--quick", action="store_true", help="small sizes, as a smoke test; writes no record"
     )
     return parser
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run what was asked for; 1 if a goal is missed is not an error, 2 is wrong usage."""
+    """Run the named benchmarks; return 0, also if a goal is missed. Wrong usage exits with 2."""
     if arguments and arguments[0] in BENCHMARKS:
         names, rest = [arguments[0]], arguments[1:]
     else:
@@ -107,7 +110,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def without_places(arguments: Sequence[str]) -> list[str]:
-    """Return arguments with DIR for folders of this machine, which say nothing to anybody else.
+    """Return arguments with DIR in place of local folders, which mean nothing to other readers.
 
     >>> without_places(["--data", "/home/me/data", "--model=/home/me/model", "--seed", "1"])
     ['--data', 'DIR', '--model=DIR', '--seed', '1']
@@ -128,7 +131,7 @@ def _measure(name: str, rest: Sequence[str]) -> None:
     code = code_state()
     for measured in module.run(options):
         if options.quick:
-            measured.goals.clear()  # they are for real sizes
+            measured.goals.clear()  # goals hold for full sizes only
         record = make_record(measured, command, code)
         print(json.dumps(record, ensure_ascii=False))
         for figure, goal in record["goals"].items():

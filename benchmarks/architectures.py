@@ -1,4 +1,4 @@
-"""Link prediction from texts alone: every architecture at one budget, as in the table 2 of the Hyper-CL paper."""
+"""Link prediction from texts alone: every architecture at one budget (Hyper-CL, table 2)."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ ROWS: dict[str, dict[str, Any]] = {
 KEPT = ("mrr", "hits@1", "hits@3", "hits@10", "tail.mrr", "head.mrr")
 
 PAPER = {
-    "wn18rr": "MRR on WN18RR in the paper (fine-tuned BERT-base, 110 M parameters): Hadamard .164, concat .335, low rank "
-    ".548, full rank .616, bi-encoder .666.",
-    "fb15k-237": "MRR on FB15k-237 in the paper (fine-tuned BERT-base, 110 M parameters): Hadamard .153, concat .271, low "
-    "rank .305, full rank .318, bi-encoder .336.",
+    "wn18rr": "MRR on WN18RR in the paper (fine-tuned BERT-base, 110 M parameters): Hadamard .164, "
+    "concat .335, low rank .548, full rank .616, bi-encoder .666.",
+    "fb15k-237": "MRR on FB15k-237 in the paper (fine-tuned BERT-base, 110 M parameters): Hadamard "
+    ".153, concat .271, low rank .305, full rank .318, bi-encoder .336.",
 }
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
     parser.add_argument(
         "--tune", choices=("frozen", "full"), default="frozen", help="default %(default)s"
@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--entities",
         type=int,
         default=512,
-        help="entities of a batch, with --tune full (default %(default)s)",
+        help="entities per batch, with --tune full (default %(default)s)",
     )
     parser.add_argument(
         "--neighbours", type=int, default=0, help="linked entities named in a text (default none)"
@@ -68,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "architectures")
     return [_measured(options, name) for name in options.graph or list(GRAPHS)]
 
@@ -129,17 +129,20 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         figures=figures,
         goals={},
         notes=[
-            "Encoder all-MiniLM-L6-v2 (23 M parameters); every row was trained on "
+            "Encoder: all-MiniLM-L6-v2 (23 M parameters). Every row was trained on "
             + (
-                f"the same {options.steps} batches of 1,024 questions, the encoder frozen."
+                f"the same {options.steps} batches of 1,024 queries, with a frozen text encoder."
                 if options.tune == "frozen"
-                else f"{options.steps} batches of {options.entities} entities with its text encoder, the tri-encoders "
-                "after 300 batches on fixed embeddings."
+                else f"{options.steps} batches of {options.entities} entities together with its "
+                "text encoder; tri-encoders first take 300 batches on fixed embeddings."
             ),
-            "The entities' first embeddings are made once for all rows, and are not in the seconds.",
-            "Filtered by train, valid and test; ties at their mean rank; tails and heads; the asked entity is no candidate, "
-            "unless train links some entity to itself by the relation.",
-            "Pairs linked in train: head and tail of the test triple are in a training triple together, either way round.",
+            "The initial entity embeddings are computed once for all rows; the seconds do not "
+            "include them.",
+            "Ranks of tails and heads, filtered by train, valid and test; ties get their mean "
+            "rank. The query entity is no candidate, unless train has a triple that links an "
+            "entity to itself by the relation.",
+            "Pairs linked in train: a training triple links the head and tail of the test "
+            "triple, in either direction.",
             PAPER[name],
         ],
     )
@@ -153,7 +156,7 @@ def _training(options: argparse.Namespace, row: str) -> ontodex.HyperCLTraining:
         steps=steps,
         start=start,
         entities=options.entities,
-        pretrained=False,  # there is no such start for the others
+        pretrained=False,  # the other architectures have no pretrained network
         seed=options.seed,
     )
 
@@ -161,7 +164,7 @@ def _training(options: argparse.Namespace, row: str) -> ontodex.HyperCLTraining:
 def _by_link(
     graph: ontodex.KnowledgeGraph,
 ) -> tuple[ontodex.KnowledgeGraph, ontodex.KnowledgeGraph]:
-    """Return the graph with those test triples whose entities train links, and with the others; all stay known."""
+    """Split the test triples by whether train links their entities; all triples stay known."""
 
     def keys(triples: np.ndarray) -> np.ndarray:
         ends = np.sort(triples[:, [0, 2]].astype(np.int64), axis=1)

@@ -1,4 +1,4 @@
-"""The running times of the Hyper-CL paper, told whole: encoder calls, hit rates, wall time and cache sizes on WN18RR."""
+"""Running times of the Hyper-CL paper on WN18RR: encoder calls, hit rates, time, cache sizes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Counts", "add_options", "count", "paper_bytes", "run"]
 
 PAPER_DIM = 768
 KEY_BYTES = 48
-"""What the paper counts for the key of a vector."""
+"""Bytes of a cache key, as the paper counts them."""
 
 TRI = {
     "hadamard": ("hadamard", 0),
@@ -45,14 +45,14 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Counts:
-    """How many different things there are in triples, which are asked heads to tails.
+    """Distinct elements of triples whose tails are the targets.
 
     Attributes:
-        triples: Triples.
-        pairs: Different pairs of head and relation: what a bi-encoder reads together.
-        tails: Different tails.
-        entities: Different heads and tails.
-        relations: Different relations.
+        triples: Number of triples.
+        pairs: Distinct (head, relation) pairs, which a bi-encoder encodes as one text.
+        tails: Distinct tails.
+        entities: Distinct heads and tails.
+        relations: Distinct relations.
     """
 
     triples: int
@@ -63,27 +63,27 @@ class Counts:
 
     @property
     def bi_calls(self) -> int:
-        """Texts that a bi-encoder encodes if everything is kept: pairs, and tails with another encoder."""
+        """Texts that a bi-encoder with a cache encodes: pairs, and tails by its second encoder."""
         return self.pairs + self.tails
 
     @property
     def tri_calls(self) -> int:
-        """Texts that a tri-encoder encodes: entities and relations."""
+        """Texts that a tri-encoder with a cache encodes: entities and relations."""
         return self.entities + self.relations
 
     @property
     def bi_hit_rate(self) -> float:
-        """Share of a bi-encoder's requests, two a triple, that a cache answers which is empty at first."""
+        """Share of cache hits of a bi-encoder: two requests a triple, from an empty cache."""
         return 1 - self.bi_calls / (2 * self.triples)
 
     @property
     def tri_hit_rate(self) -> float:
-        """Likewise of a tri-encoder's three requests a triple."""
+        """Share of cache hits of a tri-encoder: three requests a triple, from an empty cache."""
         return 1 - self.tri_calls / (3 * self.triples)
 
 
 def count(triples: Rows) -> Counts:
-    """Count what is in triples of shape (triples, 3).
+    """Count the distinct elements of triples of shape (triples, 3).
 
     Example:
         >>> found = count(np.array([[0, 0, 1], [0, 0, 2], [1, 0, 2]]))
@@ -100,32 +100,36 @@ def count(triples: Rows) -> Counts:
 
 
 def paper_bytes(calls: int, dim: int, projections: int = 0) -> int:
-    """Return the size of a cache as the paper counts it: float32 vectors with their keys, and full matrices.
+    """Return the size of a cache as the paper counts it, in bytes.
 
-    >>> [round(paper_bytes(*args) / 2**20, 2) for args in ((99_241, 768), (40_954, 768), (40_954, 768, 11))]
-    [295.29, 121.86, 146.61]
+    The cache holds float32 vectors with their keys, and full (dim, dim) float32 projections.
+
+    >>> [round(paper_bytes(calls, 768) / 2**20, 2) for calls in (99_241, 40_954)]
+    [295.29, 121.86]
+    >>> round(paper_bytes(40_954, 768, 11) / 2**20, 2)
+    146.61
     """
     return calls * (4 * dim + KEY_BYTES) + projections * 4 * dim * dim
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument(
         "--texts",
         type=int,
         default=0,
-        help="encode so many texts of each kind, drawn by seed; 0 for all",
+        help="texts of each kind to encode, drawn by seed; 0 for all (default %(default)s)",
     )
     parser.add_argument(
         "--triples",
         type=int,
         default=300,
-        help="triples at batch 1; 0 for all (default %(default)s)",
+        help="triples of the runs at batch 1; 0 for all (default %(default)s)",
     )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "caching")
     if options.quick:
         options.texts, options.triples = 64, 20
@@ -136,7 +140,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 class _Texts:
-    """What the encoders read."""
+    """Texts of entities and relations, the input of the encoders."""
 
     def __init__(self, graph: ontodex.KnowledgeGraph) -> None:
         self.entities = entity_texts(graph, TextSettings())
@@ -207,7 +211,7 @@ def _measured(options: argparse.Namespace, texts: _Texts, triples: Rows) -> Meas
 def _one_by_one(
     text: TextEncoder, bi: BiEncoder, tri: Mapping[str, HyperCL], texts: _Texts, triples: Rows
 ) -> dict[str, float]:
-    """Return the seconds of encoding one text of each kind, and of composing and scoring one triple."""
+    """Return seconds at batch 1: encoding a text of each kind; composing and scoring a triple."""
     text.encode(["warm"])
     queries = [texts.query(head, relation) for head, relation, _ in triples.tolist()]
     tails = [texts.entities[tail] for tail in triples[:, 2].tolist()]
@@ -246,7 +250,7 @@ def _batched(
     triples: Rows,
     rng: np.random.Generator,
 ) -> dict[str, float]:
-    """Return the same seconds, for each of many that are done together."""
+    """Return the same seconds per item for batched encoding and composing."""
     pairs, entities = np.unique(triples[:, :2], axis=0), np.unique(triples[:, [0, 2]])
     if options.texts:
         pairs = pairs[rng.permutation(len(pairs))[: options.texts]]
@@ -257,7 +261,7 @@ def _batched(
         "query": _seconds(lambda: bi.queries(queries)) / len(queries),
         "entity": _seconds(lambda: text.encode(named)) / len(named),
     }
-    # Which vectors are composed does not change how long it takes.
+    # The time of composing does not depend on the values of the vectors.
     vectors = rng.standard_normal((len(texts.entities), text.dim), dtype=np.float32)
     heads, tails = vectors[triples[:, 0]], vectors[triples[:, 2]]
     found["bi"] = _seconds(lambda: score_pairs(heads, tails[:, None])) / len(triples)
@@ -275,7 +279,7 @@ def _batched(
 
 
 def _totals(seconds: Mapping[str, float], counts: Counts) -> dict[str, float]:
-    """Return the seconds of all triples, with caches that are empty at first; and once more, with everything kept."""
+    """Return the seconds of all triples, from empty caches and from warm ones."""
     bi = counts.pairs * seconds["query"] + counts.tails * seconds["entity"]
     found = {"s, empty, bi-encoder": bi + counts.triples * seconds["bi"]}
     for name in TRI:
@@ -289,7 +293,10 @@ def _totals(seconds: Mapping[str, float], counts: Counts) -> dict[str, float]:
 
 
 def _questions(seconds: Mapping[str, float]) -> dict[str, float]:
-    """Return what a question costs whose head and relation were seen, but not together; vectors of tails are kept."""
+    """Return the cost of a query whose head and relation were seen, but not together.
+
+    The vectors of the tails are cached.
+    """
     found = {"ms, a new question, bi-encoder": 1000 * (seconds["query"] + seconds["bi"])}
     found.update({f"ms, a new question, {name}": 1000 * seconds[name] for name in TRI})
     for name in TRI:
@@ -300,7 +307,7 @@ def _questions(seconds: Mapping[str, float]) -> dict[str, float]:
 
 
 def _sizes(dim: int, tri: Mapping[str, HyperCL], counts: Counts, texts: _Texts) -> dict[str, Any]:
-    """Return the sizes of caches: as the paper counts them, and those of an index."""
+    """Return cache sizes: as the paper counts them, and as an index stores them."""
     sizes = {
         "bi-encoder, as the paper counts at 768": paper_bytes(counts.bi_calls, PAPER_DIM),
         "tri-encoders, as the paper counts at 768": paper_bytes(counts.tri_calls, PAPER_DIM),
@@ -324,7 +331,7 @@ def _sizes(dim: int, tri: Mapping[str, HyperCL], counts: Counts, texts: _Texts) 
 
 
 def _condition_bytes(rank: int) -> float:
-    """Return what the cache of conditions takes for a factor of (768, rank), checksum and all."""
+    """Return the bytes of a (768, rank) factor in the condition cache, with its checksum."""
     factor = np.random.default_rng(0).standard_normal((PAPER_DIM, rank))
     with tempfile.TemporaryDirectory() as folder:
         cache = ConditionCache(Path(folder), 64 << 20)
@@ -337,27 +344,33 @@ def _notes(options: argparse.Namespace, triples: int) -> list[str]:
         f"{options.texts:,} pairs of texts and {options.texts:,} entities" if options.texts else ""
     )
     return [
-        "Encoder all-MiniLM-L6-v2, untrained networks on top: training does not change how long they take. Encoding "
-        "includes the tokeniser (the paper's clock does not see it); results are numpy arrays in host memory, so that a "
-        "device has done its work when the clock stops. Scoring is the cosine with the one tail of the triple.",
-        f"Batch 1: medians over {triples:,} triples drawn by seed, times the number of calls and of triples: an "
-        "extrapolation, not a run over all. Each look-up in the paper's cache is left out, for both sides.",
-        "Batched: each text is encoded once, texts of like length together; "
+        "Encoder: all-MiniLM-L6-v2. The networks on top are untrained, which does not change "
+        "their running time. Encoding includes the tokeniser, which the paper's times exclude. "
+        "Results are numpy arrays in host memory, so that a device has finished when the clock "
+        "stops. Scoring is the cosine with the single tail of the triple.",
+        f"Batch 1: medians over {triples:,} triples drawn by seed, multiplied by the numbers of "
+        "calls and triples. This is an extrapolation, not a run over all triples. Cache "
+        "look-ups are excluded on both sides.",
+        "Batched: each text is encoded once, grouped by length; "
         + (
-            f"seconds of {sampled}, drawn by seed, times the number of each: an extrapolation, not a run over all. "
+            f"seconds of {sampled}, drawn by seed, are multiplied by the number of each, which "
+            "is an extrapolation, not a run over all. "
             if sampled
-            else "every text is encoded, once for all architectures that read it. "
+            else "every text is encoded, once for all architectures that use it. "
         )
         + "Composing is measured over all triples.",
-        "Empty: the paper's second version, everything is encoded once and kept. Warm: everything is kept, pairs of the "
-        "bi-encoder too, so that it has nothing to compose: it only scores.",
-        "A new question: head and relation were seen, but not together, and all vectors of tails are kept. The bi-encoder "
-        "encodes the pair, a tri-encoder composes: this is what caching saves, and the fair form of the 108 of the paper's "
-        "first version, which has the bi-encoder encode tail and head as well.",
-        "Bytes of a condition: of similarity under a condition, rank 64 and full rank at 768, in half precision, "
-        "compressed, with a checksum; the factor is noise, as the mantissas of any are. The paper has two float32 factors "
-        "(0.375 MiB) and one float32 matrix (2.25 MiB). What half precision does to the scores is in the record "
-        "conditional-search.",
+        "Empty: the protocol of the paper's second version; every text is encoded once and "
+        "cached. Warm: everything is cached, also the pairs of the bi-encoder, which therefore "
+        "only scores.",
+        "A new question: head and relation were seen, but not together, and the vectors of all "
+        "tails are cached. The bi-encoder encodes the pair, a tri-encoder composes. This is the "
+        "saving by caching, and the fair form of the factor 108 of the paper's first version, "
+        "in which the bi-encoder also encodes tail and head.",
+        "Bytes of a condition: factors of conditional similarity of rank 64 and of full rank at "
+        "768 dimensions, in half precision, compressed, with a checksum. The factors are "
+        "Gaussian noise, which compresses as trained mantissas do. The paper stores two float32 "
+        "factors (0.375 MiB) or one float32 matrix (2.25 MiB). The record conditional-search "
+        "has the effect of half precision on the scores.",
     ]
 
 

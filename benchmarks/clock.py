@@ -1,4 +1,8 @@
-"""The clock of benchmarks whose two sides take unlike times: short ones end before another process gets its turn."""
+"""Clock of benchmarks that compare calls of unequal length.
+
+CPU time is used where possible: a short call ends before another process is scheduled, a long one
+is interrupted, and wall time would favour the short one.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +15,21 @@ __all__ = ["clock_name", "seconds"]
 
 
 def _clock() -> Callable[[], float]:
-    """Return the clock: with one thread of a CPU that of the process, which others on the machine do not disturb."""
+    """Return the process clock for one thread on a CPU, as other processes do not disturb it.
+
+    Several threads or a GPU are timed by the wall clock.
+    """
     alone = torch.get_num_threads() == 1 and not torch.cuda.is_available()
     return time.process_time if alone else time.perf_counter
 
 
 def clock_name() -> str:
-    """Return what is measured."""
+    """Return the name of the time that :func:`seconds` measures."""
     return "CPU time of one thread" if _clock() is time.process_time else "wall time"
 
 
 def seconds(what: Callable[[], object]) -> float:
-    """Return how long something takes."""
+    """Return the seconds that a call takes."""
     clock = _clock()
     start = clock()
     what()

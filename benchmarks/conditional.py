@@ -1,4 +1,7 @@
-"""Similarity under a condition, made from a graph: every architecture at one budget, seen and unseen conditions apart."""
+"""Conditional similarity from a graph: every architecture at one budget.
+
+Pairs under seen and under unseen conditions are measured apart.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ KEPT = (
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
     parser.add_argument(
         "--tune", choices=("frozen", "full"), default="frozen", help="default %(default)s"
@@ -54,14 +57,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--row", choices=list(ROWS), action="append", help="default: all that --tune allows"
     )
     parser.add_argument(
-        "--pairs", type=int, default=40_000, help="pairs of rows to train on (default %(default)s)"
+        "--pairs", type=int, default=40_000, help="training pairs (default %(default)s)"
     )
     parser.add_argument(
         "--epochs",
         type=int,
         nargs="+",
         default=[3],
-        help="passes over them, of all rows or of each (default 3)",
+        help="epochs over the pairs: one number for all rows, or one each (default 3)",
     )
     parser.add_argument(
         "--loss", default="both", help="both, mse or contrastive (default %(default)s)"
@@ -69,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "conditional")
     if options.quick:
         options.pairs, options.epochs = 200, [1]
@@ -107,32 +110,35 @@ def _measured(options: argparse.Namespace, name: str, passes: dict[str, int]) ->
         figures=figures,
         goals={key: goal for key, goal in wanted.items() if key.removeprefix("goals · ") in goals},
         notes=[
-            f"Encoder all-MiniLM-L6-v2 (23 M parameters), trained on {len(pairs.train) // 2:,} pairs of rows, "
-            f"{_in_words(passes)}; the best epoch on validation is measured.",
-            "seen: test rows of seen entities and seen conditions. unseen conditions: rows under relations that no training "
-            "row is under, other entities seen. unseen entities: both entities in no training row, conditions seen.",
-            "no training: the plain cosine, which is the same under both conditions of a pair; and the mean training label "
-            "of the condition, which does not read the texts.",
-            "In the paper (C-STS, SimCSE-base, test): Hadamard 31.5, low rank 38.4, full rank 38.8, bi-encoder 44.8; "
-            "SimCSE-large, validation, unseen / seen: Hadamard 13.9 / 25.0, hypernetwork 36.3 / 41.1.",
+            f"Encoder: all-MiniLM-L6-v2 (23 M parameters), trained on {len(pairs.train) // 2:,} "
+            f"pairs of rows, {_in_words(passes)}. The figures are of the best epoch on "
+            "validation.",
+            "seen: test rows of seen entities under seen conditions. unseen conditions: seen "
+            "entities under relations without training rows. unseen entities: both entities "
+            "have no training row, the conditions are seen.",
+            "no training: the cosine, which is equal under both conditions of a pair; and the "
+            "mean training label of the condition, which ignores the texts.",
+            "In the paper (C-STS, SimCSE-base, test): Hadamard 31.5, low rank 38.4, full rank "
+            "38.8, bi-encoder 44.8; SimCSE-large, validation, unseen / seen: Hadamard 13.9 / "
+            "25.0, hypernetwork 36.3 / 41.1.",
         ],
     )
 
 
 def _passes(options: argparse.Namespace) -> dict[str, int]:
-    """Return how many passes each row makes over the pairs."""
+    """Return the epochs of each row."""
     rows = options.row or [row for row in ROWS if options.tune == "full" or row != "bi-encoder"]
     epochs = options.epochs * len(rows) if len(options.epochs) == 1 else options.epochs
     if len(epochs) != len(rows):
         sys.exit(
-            f"python -m benchmarks conditional: --epochs: expected one number, or one for each of {len(rows)} rows, "
-            f"found {len(epochs)}"
+            "python -m benchmarks conditional: --epochs: expected one number, or one for each "
+            f"of {len(rows)} rows, found {len(epochs)}"
         )
     return dict(zip(rows, epochs, strict=True))
 
 
 def _in_words(passes: dict[str, int]) -> str:
-    """Say how often each row read the pairs."""
+    """Describe the epochs of each row in words."""
     if len(set(passes.values())) == 1:
         return f"each row {next(iter(passes.values()))} times"
     return ", ".join(f"{row} {epochs} times" for row, epochs in passes.items())
@@ -167,7 +173,7 @@ def _figures(training: ontodex.ConditionTraining, pairs: ConditionalPairs) -> di
 
 
 def _untrained(pairs: ConditionalPairs) -> dict[str, float]:
-    """Return what the plain cosine and the condition alone say."""
+    """Return the figures of the cosine and of the mean label of the condition."""
     text, test, train = TextEncoder.load(DEFAULT_ENCODER), pairs.test, pairs.train
     vectors = text.encode(test.texts)
     sums = np.bincount(train.which, weights=train.targets) / np.bincount(train.which)

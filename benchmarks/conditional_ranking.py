@@ -1,4 +1,7 @@
-"""Ranking by similarity under a relation: what shares tails of it comes first, also for one whose links are unknown."""
+"""Ranking by conditional similarity: entities that share tails of a relation should come first.
+
+Query entities with known links and with held-out links are measured apart.
+"""
 
 from __future__ import annotations
 
@@ -24,30 +27,33 @@ __all__ = ["add_options", "run"]
 
 K = 20
 LEAST_TRIPLES, LEAST_HEADS = 100, 50
-"""Of a relation that is asked for."""
+"""Fewest triples and fewest heads of a relation that is measured."""
 
 HIDDEN = 0.2
-"""Share of the entities whose links are taken out."""
+"""Share of the entities whose links are held out."""
 
 KINDS = ("links unknown", "links known")
 
 Questions = list[tuple[int, str, csr_matrix]]
-"""An entity, a condition, and the tails of all entities by it."""
+"""Tuples of query entity, condition, and the tails of all entities by the relation."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
     parser.add_argument(
-        "--relations", type=int, default=50, help="most that are asked for (default %(default)s)"
+        "--relations", type=int, default=50, help="most relations (default %(default)s)"
     )
     parser.add_argument(
-        "--entities", type=int, default=15, help="of each kind, a relation (default %(default)s)"
+        "--entities",
+        type=int,
+        default=15,
+        help="query entities of each kind for a relation (default %(default)s)",
     )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "conditional-ranking")
     if options.quick:
         options.relations, options.entities = 3, 3
@@ -111,14 +117,18 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         settings={"graph": repr(graph), "questions": len(questions)},
         figures=figures,
         notes=[
-            f"nDCG@{K}, the mean over relations and their inverses (of those with {LEAST_TRIPLES} triples and {LEAST_HEADS} "
-            f"heads, at most {options.relations} drawn); what an answer is worth is the share of tails, |A ∩ B| / |A ∪ B|, "
-            "in the whole training graph.",
-            f"links unknown: the entity asked about is one of the {HIDDEN:.0%} whose links were all taken out before "
-            "anything was trained or indexed, as a new one; answers may be such too. links known: one of the others.",
-            "similarity of texts: without the condition. A condition encoder alone: without what entities are linked to. "
-            "The others are what ontodex answers, by what the index has. All-MiniLM-L6-v2, frozen.",
-            "ms for a question: the first of each condition, which projects all entities, among them.",
+            f"nDCG@{K}, the mean over relations and their inverses. Relations have at least "
+            f"{LEAST_TRIPLES} triples and {LEAST_HEADS} heads; at most {options.relations} are "
+            "drawn. The gain of an answer is the Jaccard index of the sets of tails, |A ∩ B| / "
+            "|A ∪ B|, in the full training graph.",
+            f"links unknown: the query entity is one of the {HIDDEN:.0%} whose links were held "
+            "out before training and indexing, like a new entity; the answers may be held out "
+            "too. links known: the query entity is one of the others.",
+            "similarity of texts: without the condition. A condition encoder alone: without the "
+            "links of the entities. The other rows are the answers of ontodex for indexes with "
+            "different parts. All-MiniLM-L6-v2, frozen.",
+            "ms for a question: includes the first query of each condition, which projects all "
+            "entities.",
         ],
     )
 
@@ -155,7 +165,7 @@ def _questions(
 
 
 def _worth(links: csr_matrix, row: int) -> NDArray[np.float64]:
-    """Return the share of tails that each entity has in common with one; none with itself."""
+    """Return the gain of each entity, the Jaccard index of the sets of tails; 0 for the query."""
     common = (links @ links[row].T).toarray().ravel()
     counts = np.diff(links.indptr)
     worth: NDArray[np.float64] = common / np.maximum(counts + counts[row] - common, 1)

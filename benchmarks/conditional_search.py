@@ -1,4 +1,7 @@
-"""Search under conditions: 100,000 entities under 50 conditions, warm and cold, against projecting with plain torch."""
+"""Search under conditions, warm and cold, against projections in plain torch.
+
+By default 100,000 entities under 50 conditions.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ Found = tuple[list[str], list[float]]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--entities", type=int, default=100_000, help="default %(default)s")
     parser.add_argument("--conditions", type=int, default=50, help="default %(default)s")
     parser.add_argument(
@@ -60,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     if options.quick:
         options.entities, options.conditions, options.batch, options.single = 3000, 4, 16, 8
     with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +71,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 class _Entities(TextEncoder):
-    """The real text encoder, for conditions; vectors of the entities are made, not computed from words."""
+    """The real text encoder for conditions; the vectors of the entities are synthetic."""
 
     def __init__(self, made: Synthetic) -> None:
         super().__init__(locate(DEFAULT_ENCODER), "cpu")
@@ -77,7 +80,7 @@ class _Entities(TextEncoder):
     def stream(
         self, texts: Sequence[Any], done: int = 0
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Yield the vectors of all entities, whose texts these are, or those of other texts."""
+        """Yield synthetic vectors for the texts of all entities, encoded ones for other texts."""
         if len(texts) != self._made.count:
             yield from super().stream(texts, done)
             return
@@ -90,9 +93,8 @@ def _measured(options: argparse.Namespace, path: Path) -> Measured:
     torch.manual_seed(options.seed)
     text = _Entities(made)
     network = ConditionNetwork(ConditionNetworkSettings(DIM, rank=RANK))
-    torch.nn.init.normal_(
-        network.make.weight, std=1 / DIM**0.5
-    )  # what conditions change is as large as what they share
+    # The part of each condition gets the scale of the part that all conditions share.
+    torch.nn.init.normal_(network.make.weight, std=1 / DIM**0.5)
     _say(f"{options.entities:,} entities: building …")
     build_index(
         graph_of(made), path, Encoders(text, condition=ConditionEncoder(text, network)), quiet=True
@@ -109,12 +111,11 @@ def _measured(options: argparse.Namespace, path: Path) -> Measured:
 
     def opened() -> ontodex.Engine:
         engine = ontodex.open(path, device="cpu", condition_memory=memory)
-        engine.resources.encoders.condition.text.encode(
-            ["warm"]
-        )  # loading it is no part of a question
+        # Load the encoder before the clock starts.
+        engine.resources.encoders.condition.text.encode(["warm"])
         return engine
 
-    _say("cold, then the factors on the disk, then all at hand …")
+    _say("cold, factors on disk, warm …")
     figures: dict[str, Any] = {}
     cold = _per_condition(opened(), conditions, rows)
     engine = opened()
@@ -143,7 +144,8 @@ def _measured(options: argparse.Namespace, path: Path) -> Measured:
     figures["memory for all projected entities, MB"] = memory / 1e6
     return Measured(
         name="conditional-search",
-        title=f"Search under a condition, {options.entities:,} entities x {DIM}, {options.conditions} conditions",
+        title=f"Search under a condition, {options.entities:,} entities x {DIM}, "
+        f"{options.conditions} conditions",
         seed=options.seed,
         settings={
             "entities": options.entities,
@@ -164,22 +166,25 @@ def _measured(options: argparse.Namespace, path: Path) -> Measured:
             "warm, single questions · plain torch that projects / ontodex": Goal(at_least=1.0),
         },
         notes=[
-            "Entities: unit vectors in clusters of some hundred. Conditions: texts, encoded by all-MiniLM-L6-v2; an "
-            f"untrained hypernetwork makes projections to {RANK} numbers, half of each its own. A trained one costs "
-            "as much.",
-            "Cold: the condition's text is encoded, its factor made and written to the disk, all entities projected in "
-            "float64, and one question answered. The encoder is loaded. Medians over the conditions. CPU time, where "
-            "that is the clock, leaves out the waiting for the disk, some milliseconds.",
-            "Plain torch: float32, unit vectors, topk; “that projects” makes all projections anew for each question, or "
-            "once per condition of a batch, as code without a cache does. It answers with row numbers, ontodex with hits.",
-            "Recall of the exact ten: against numpy in float64 over the projected entities. By float32 factors: against "
-            "factors that were not rounded to half precision.",
+            "Entities: unit vectors in clusters of about a hundred. Conditions: texts, encoded "
+            f"by all-MiniLM-L6-v2; an untrained hypernetwork makes projections to {RANK} "
+            "dimensions, half of which are specific to the condition. A trained network has the "
+            "same cost.",
+            "Cold: encode the text of the condition, make its factor and write it to disk, "
+            "project all entities in float64, answer one query. The encoder is already loaded. "
+            "Medians over the conditions. CPU time, where it is the clock, excludes some "
+            "milliseconds of waiting for the disk.",
+            "Plain torch: float32, unit vectors, topk. “that projects” projects all entities "
+            "again for each query, or once per condition of a batch, as code without a cache "
+            "does. Plain torch returns row numbers, ontodex returns hits.",
+            "Recall of the exact ten: against numpy in float64 over the projected entities. By "
+            "float32 factors: against factors that are not rounded to half precision.",
         ],
     )
 
 
 class _Torch:
-    """What one writes without ontodex."""
+    """Peer: the same search in plain torch, without ontodex."""
 
     def __init__(self, made: Synthetic, engine: ontodex.Engine, conditions: Sequence[str]) -> None:
         self.vectors = torch.from_numpy(made.whole())
@@ -287,7 +292,7 @@ def _equality(
     which: NDArray[np.int64],
     count: int = 20,
 ) -> dict[str, float]:
-    """Compare answers with numpy in float64, by the rounded factor and by the whole one."""
+    """Compare answers with numpy in float64, by the rounded factor and by the float32 factor."""
     vectors = peer.vectors.numpy()
     exact, whole, errors = [], [], []
     for row, at in zip(rows[:count].tolist(), which[:count].tolist(), strict=True):

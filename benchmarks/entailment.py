@@ -1,4 +1,7 @@
-"""Entailment on SNLI, MNLI and SICK: every loss of GaussCSE at one budget, a point baseline, and the encoder in the box."""
+"""Entailment on SNLI, MNLI and SICK: every loss of GaussCSE at one budget.
+
+A baseline of point vectors and the bundled encoder are in the same table.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ Judge = Callable[[EntailmentPairs], Judged]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--row", choices=ROWS, action="append", help="default: all")
     parser.add_argument(
         "--epochs", type=float, default=0.25, help="passes over the pairs (default %(default)s)"
@@ -44,12 +47,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--name", default="entailment-losses", help="name of the record (default %(default)s)"
     )
     parser.add_argument(
-        "--model", type=Path, help="keep the last encoder that is trained in this folder"
+        "--model", type=Path, help="folder in which the last trained encoder is kept"
     )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "entailment")
     folder = options.data / "nli"
     train, valid, tests = (
@@ -89,20 +92,23 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 NOTES = [
-    "all-MiniLM-L6-v2 (23 M weights), trained whole but in the box. Training pairs are a subset of SNLI and MultiNLI, with "
-    "the training splits of SICK (both directions) and a subset of SciTail's; MNLI is measured on dev matched.",
-    "The threshold of each row is the one of the best accuracy on SNLI dev, for all three sets, as in the paper. Pairs "
-    "without a gold label are left out. SICK: test, pairs A to B; two-way pairs are left out of direction.",
-    "The first four rows have the paper's losses with the similarity 1 / (1 + KL/d). The fifth adds a logistic loss on all "
-    "labelled pairs, the neutral ones among them, in the same batches. All rows see the same batches.",
-    "direction.variance: the premise has the greater total variance; direction.length: it has more words. Cosines are the "
-    "same in both directions, which is counted as wrong.",
-    "in the box: the adapter that ontodex brings, trained without SICK.",
+    "all-MiniLM-L6-v2 (23 M parameters), fully fine-tuned except in the row in the box. "
+    "Training pairs: subsets of SNLI and MultiNLI, the training split of SICK (both directions) "
+    "and a subset of SciTail's. MNLI is measured on dev matched.",
+    "The threshold of each row maximises the accuracy on SNLI dev and is used for all three "
+    "sets, as in the paper. Pairs without a gold label are left out. SICK: test, pairs A to B; "
+    "pairs that entail each other are left out of direction.",
+    "The first four rows have the paper's losses with the similarity 1 / (1 + KL/d). The fifth "
+    "adds a logistic loss on all labelled pairs, neutral ones included, in the same batches. "
+    "All rows are trained on the same batches.",
+    "direction.variance: the premise has the greater total variance; direction.length: it has "
+    "more words. Cosines are equal in both directions, which counts as wrong.",
+    "in the box: the adapter that ontodex bundles, trained without SICK.",
 ]
 
 
 def training_pairs(folder: Path) -> EntailmentPairs:
-    """Return all pairs that may be trained on."""
+    """Return all training pairs."""
     sick = read_nli(folder / "SICK.txt.gz", both_ways=True, only={"SemEval_set": "TRAIN"})
     parts = [
         read_nli(folder / f"{name}_train_subset.tsv.gz") for name in ("snli", "mnli", "scitail")
@@ -111,7 +117,7 @@ def training_pairs(folder: Path) -> EntailmentPairs:
 
 
 def test_pairs(folder: Path) -> dict[str, EntailmentPairs]:
-    """Return what is measured on."""
+    """Return the test sets by name."""
     return {
         "snli": read_nli(folder / "snli_test.tsv.gz"),
         "mnli": read_nli(folder / "mnli_dev_matched.tsv.gz"),

@@ -1,4 +1,7 @@
-"""Exact top-10 by KL, in both directions, against elementwise passes, USearch's user metric and a bare FAISS product."""
+"""Exact top-10 by KL, in both directions, against three peers.
+
+The peers are elementwise passes, a user-defined metric of USearch, and a bare FAISS product.
+"""
 
 from __future__ import annotations
 
@@ -28,36 +31,36 @@ K = 10
 PEER = "bare IndexFlatIP, ms"
 NUMPY, TORCH = "numpy pass, one query", "torch pass, one query"
 SIDES = {"entailed by": "left", "entailing": "right"}
-"""Questions, and the side of KL that the items are then."""
+"""Query functions, and the side of KL on which the items stand."""
 
 RECALL_QUERIES = 512
-"""Queries that recall is measured by: ten answers of each, so that one in a thousand shows."""
+"""Queries of the recall, ten answers each: enough to show a recall of .999."""
 
 COVERAGE = (10, 50, 100, 200)
-"""Candidates by total KL among which the best by the mean over dimensions are looked for."""
+"""Numbers of candidates by total KL that are re-ranked by the mean over dimensions."""
 
 Gaussians = NDArray[np.float32]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--entities", type=int, default=100_000, help="default %(default)s")
     parser.add_argument(
         "--batches", type=int, nargs="+", default=[1, 64], help="queries at once, default 1 64"
     )
     parser.add_argument(
-        "--rounds", type=int, default=5, help="rounds, all in turn in each (default %(default)s)"
+        "--rounds", type=int, default=5, help="rounds of all calls in turn (default %(default)s)"
     )
     parser.add_argument(
         "--usearch",
         type=int,
         default=20_000,
-        help="items of USearch's index; 0 for none (%(default)s)",
+        help="items in the index of USearch; 0 for none (default %(default)s)",
     )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     if options.quick:
         options.entities, options.batches, options.rounds, options.usearch = 3000, [1, 64], 2, 0
     count = options.entities
@@ -71,7 +74,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
         made.queries(units, RECALL_QUERIES)[1], np.random.default_rng((options.seed, 7))
     )
     items = _gaussians(units, np.random.default_rng((options.seed, 5)))
-    del units  # a million and all that they are compared with are to fit into 24 GB
+    del units  # frees memory: a million items and all peers must fit into 24 GB
     figures: dict[str, Any] = {}
     for question in SIDES:
         figures |= _measured(question, items, asked_by_batch, asked_for_recall, options)
@@ -107,7 +110,7 @@ def _measured(
     asked_for_recall: Gaussians,
     options: argparse.Namespace,
 ) -> dict[str, Any]:
-    """Return the figures of one question; what it needs is let go before the next one."""
+    """Return the figures of one query function; its memory is released on return."""
     count, side = len(items), SIDES[question]
     start = time.perf_counter()
     space = GaussianSpace(Vectors([items]), side)
@@ -143,15 +146,17 @@ def _measured(
 
 
 NOTES = [
-    "Means in clusters of some hundred; log-variances around zero, where training leaves them, with a spread of 0.5, a part "
-    "of it shared by the cluster. Medians over rounds in turn; a ratio is the median of the rounds' ratios.",
-    "bare IndexFlatIP: the product of the same lifted vectors alone. Passes: KL of one query and all items, elementwise in "
-    "float32 with variances and logarithms at hand, as the public code does it, and the ten best; one query of a batch "
-    "is compared with it.",
-    "float64: KL over all items in float64, a full sort, as far as 16 queries. Recall from half precision: of the ten best "
-    f"of the items in float32, {RECALL_QUERIES} queries.",
-    "USearch: HNSW with a metric compiled for KL(query‖item) over fewer items, its default settings; its time and ontodex's "
-    "over as many items.",
+    "Means in clusters of about a hundred. Log-variances around zero with a spread of 0.5, as "
+    "after training; the items of a cluster share a part of it. Medians over rounds in turn; a "
+    "ratio is the median of the ratios of the rounds.",
+    "bare IndexFlatIP: the inner product of the same lifted vectors alone. Passes: KL of one "
+    "query and all items, elementwise in float32 with cached variances and logarithms, as in "
+    "the public code, and the top ten. Passes are compared with one query of a batch.",
+    "float64: KL over all items in float64 with a full sort, for at most 16 queries. Recall "
+    f"from half precision: against the top ten of the items in float32, {RECALL_QUERIES} "
+    "queries.",
+    "USearch: HNSW with a compiled metric for KL(query‖item) over fewer items, default "
+    "settings. The times of USearch and ontodex are for the same number of items.",
 ]
 
 
@@ -172,14 +177,14 @@ def _goals(options: argparse.Namespace, figures: dict[str, Any]) -> dict[str, Go
 
 
 def _gaussians(units: NDArray[np.float32], rng: np.random.Generator) -> Gaussians:
-    """Give unit vectors a length, and variances that their direction tells a part of, as a trained encoder has them."""
+    """Give unit vectors lengths and variances, correlated with the direction as after training."""
     means = units * np.float32(np.sqrt(DIM))
     logs = 0.35 * np.roll(units, 1, axis=1) * np.sqrt(DIM) + 0.35 * rng.standard_normal(units.shape)
     return np.concatenate([means, np.clip(logs, -10, 10)], axis=1).astype(np.float32)
 
 
 def _pass(items: Any, variances: Any, query: Any, variance: Any, side: str) -> Callable[[], Any]:
-    """Return a function that scores all items as the public code does: twice KL, smaller is better."""
+    """Return a function that scores all items as the public code does: twice KL, ascending."""
     means, logs = items[:, :DIM], items[:, DIM:]
     mean, log = query[:DIM], query[DIM:]
     if side == "left":
@@ -210,7 +215,7 @@ def _by_block(
     side: str,
     kind: type[np.floating],
 ) -> NDArray[np.float64]:
-    """Return the scores of all items, which stand on the given side, computed from some at a time."""
+    """Return the scores of all items on the given side of KL, computed block by block."""
     query, found = query.astype(kind), []
     for start in range(0, len(items), BLOCK):
         block = items[start : start + BLOCK].astype(kind)
@@ -237,7 +242,7 @@ def _recall_from_half(searcher: Searcher, items: Gaussians, asked: Gaussians, si
 def _coverage(
     searcher: Searcher, items: Gaussians, asked: Gaussians, side: str
 ) -> dict[str, float]:
-    """Return the share of the ten best by the public code's similarity among so many candidates by total KL."""
+    """Return the recall of the top ten by the public similarity among candidates by total KL."""
     shares: dict[str, list[float]] = {str(count): [] for count in COVERAGE}
     by_mean = partial(similarity, form="per-dimension")
     for query, (rows, _) in zip(asked, searcher.top(asked, max(COVERAGE)), strict=True):
@@ -248,7 +253,7 @@ def _coverage(
 
 
 def _usearch(items: Gaussians, asked: Gaussians, options: argparse.Namespace) -> dict[str, float]:
-    """Time USearch with a compiled metric against the exact search of as many items, if it is installed."""
+    """Time USearch with a compiled metric against exact search of as many items, if installed."""
     try:
         from numba import carray, cfunc, types
         from usearch.index import CompiledMetric, Index, MetricKind, MetricSignature

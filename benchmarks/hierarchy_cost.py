@@ -1,4 +1,4 @@
-"""What a training step of HiT costs: in-batch negatives against the triplets of the public implementation."""
+"""Cost of a training step of HiT: in-batch negatives against triplets of the public code."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WITHIN = "negatives within the margin a second"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument(
         "--graph", choices=list(LOADERS), default="wordnet", help="default %(default)s"
     )
@@ -58,22 +58,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--children",
         type=int,
         default=USUAL.children,
-        help="most children of a family (default %(default)s)",
+        help="most children per family (default %(default)s)",
     )
     parser.add_argument(
         "--triplets",
         type=int,
         default=USUAL.triplets,
-        help="triplets in a public batch (default %(default)s)",
+        help="triplets per public batch (default %(default)s)",
     )
     parser.add_argument(
-        "--rounds", type=int, default=10, help="rounds, all in turn in each (default %(default)s)"
+        "--rounds", type=int, default=10, help="rounds of all calls in turn (default %(default)s)"
     )
     parser.add_argument("--device", default="auto", help="default %(default)s")
 
 
 class _Ours:
-    """One training step as ``ontodex train hit`` takes it: the batch is drawn, each of its texts encoded once."""
+    """A training step as in ``ontodex train hit``: draw a batch, encode each text once, update."""
 
     def __init__(
         self, folder: Path, hierarchy: TextHierarchy, device: str, *, smooth: bool
@@ -97,7 +97,7 @@ class _Ours:
         float(loss.detach())
 
     def within(self, batch: HierarchyBatch) -> int:
-        """Count the negatives that are not yet farther from the child than its parent by the margin."""
+        """Count negatives that are nearer to the child than its parent plus the margin."""
         points = self._model.points(batch.texts, self._c)
         distances = pairwise(points[batch.children], points, self._c)
         nearest = distances[np.arange(len(batch.children)), batch.parents][:, None] + USUAL.cluster
@@ -105,7 +105,7 @@ class _Ours:
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "hierarchy-cost")
     if options.quick:
         options.families, options.triplets, options.rounds = 4, 20, 2
@@ -195,16 +195,20 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 NOTES = [
-    "A step: drawing the batch, encoding with gradients, loss, backward pass, clipping, AdamW. Medians over rounds in turn, "
-    "each on another batch; ratios are medians of the rounds' ratios.",
-    f"{IN_BATCH}: families of a parent and some children; every text is encoded once and is a negative of every child that "
-    "it is no ancestor of; bfloat16 where the processor has it.",
-    f"{PUBLIC}: model and loss of hierarchy-transformers on triplets with ten random negatives to a link: child, parent and "
-    "negative encoded each time, in float32, dropout on, without its trainer. The other rows take the same triplets: under "
-    "bfloat16 autocast; and in our form, each text once.",
-    "Within the margin: nearer to the child than its parent plus the margin, for the encoder as the steps leave it; only "
-    "these have a gradient. Negatives in families are siblings and their like, in triplets random. It is a count, and no "
-    "time to an equal F1.",
+    "A step: draw the batch, encode with gradients, loss, backward pass, clipping, AdamW. "
+    "Medians over rounds in turn, each on a new batch; ratios are medians of the ratios of the "
+    "rounds.",
+    f"{IN_BATCH}: families of a parent and some children. Every text is encoded once and is a "
+    "negative of every child that it is not an ancestor of. bfloat16 where the processor "
+    "supports it.",
+    f"{PUBLIC}: model and loss of hierarchy-transformers, on triplets with ten random negatives "
+    "to a link. Child, parent and negative are encoded for each triplet, in float32, with "
+    "dropout, without the trainer of the package. The other rows have the same triplets: under "
+    "bfloat16 autocast, and in our implementation, which encodes each text once.",
+    "Within the margin: negatives nearer to the child than its parent plus the margin, measured "
+    "by the encoder after the steps; only they have a gradient. Negatives are close entities such "
+    "as siblings in families, and random in triplets. The figure is a count, not the time to reach "
+    "an equal F1.",
 ]
 
 
@@ -220,7 +224,15 @@ def _triplets(hierarchy: TextHierarchy, batch: HierarchyBatch) -> list[tuple[str
 def _rates(
     batch: HierarchyBatch, model: _Ours, took: float, again: bool, links: int
 ) -> dict[str, float]:
-    """Return what a batch held, and that by the second; ``again``: every triplet's texts are encoded again."""
+    """Return the contents of a batch, absolute and by the second.
+
+    Args:
+        batch: The batch.
+        model: The model, which counts the negatives within the margin.
+        took: Seconds of the step.
+        again: Whether the texts of every triplet are encoded again.
+        links: Links of the whole hierarchy.
+    """
     negatives = int(batch.negatives.sum())
     return {
         "step, ms": took * 1000,

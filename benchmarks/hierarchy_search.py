@@ -1,4 +1,7 @@
-"""Exact top-10 by the full subsumption score against a pass with geoopt's distance, a bare FAISS product and float64."""
+"""Exact top-10 by the full subsumption score against three peers.
+
+The peers are a pass with geoopt's distance, a bare FAISS product, and a float64 sort.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,13 @@ K = 10
 PEER = "bare IndexFlatIP, ms"
 GEOOPT = "geoopt's distance, one query"
 NORMS = (8.0, 24.0)
-"""Hyperbolic norms of HiT's points at 384 dimensions."""
+"""Range of the hyperbolic norms of HiT's points in 384 dimensions."""
 
 Points = NDArray[np.float32]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--entities", type=int, default=100_000, help="default %(default)s")
     parser.add_argument(
         "--batches",
@@ -46,12 +49,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--weight", type=float, default=2.5, help="weight of the norms (default %(default)s)"
     )
     parser.add_argument(
-        "--rounds", type=int, default=7, help="rounds, all in turn in each (default %(default)s)"
+        "--rounds", type=int, default=7, help="rounds of all calls in turn (default %(default)s)"
     )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     if options.quick:
         options.entities, options.batches, options.rounds = 3000, [1, 64], 2
     c, count = poincare.curvature(DIM), options.entities
@@ -111,13 +114,15 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 NOTES = [
-    "Points in clusters of some hundred, their hyperbolic norms uniform in HiT's range; each query lies near an entity in "
-    "direction, with a norm of its own. Medians over rounds in turn; a ratio is the median of the rounds' ratios.",
-    "bare IndexFlatIP: the product of the lifted vectors alone, one more dimension than the points, without norms; its ten "
-    "are not the ten by the full score.",
-    "geoopt: PoincareBall.dist of one query and all points in float32, the weighted norms added (computed beforehand), "
-    "torch.topk. Its time is compared with that of one query of a batch.",
-    "float64: the arcosh form over all items as they are stored, norms by the last number of the lift, a full sort.",
+    "Points in clusters of about a hundred, with hyperbolic norms uniform in HiT's range. Each "
+    "query is near an entity in direction and has its own norm. Medians over rounds in turn; a "
+    "ratio is the median of the ratios of the rounds.",
+    "bare IndexFlatIP: the inner product of the lifted vectors alone, of one dimension more "
+    "than the points, without norms. Its top ten differ from those by the full score.",
+    "geoopt: PoincareBall.dist of one query and all points in float32, plus the weighted norms "
+    "(precomputed), torch.topk. Its time is compared with that of one query of a batch.",
+    "float64: the arcosh form over all stored items, norms from the last coordinate of the "
+    "lift, a full sort.",
 ]
 
 
@@ -134,12 +139,12 @@ def _goals(batches: list[int]) -> dict[str, Goal]:
 
 
 def _in_ball(units: Points, norms: NDArray[np.float64], c: float) -> Points:
-    """Place unit vectors at hyperbolic norms."""
+    """Scale unit vectors of shape (n, dim) to hyperbolic norms of shape (n,)."""
     return poincare.exp_origin(units * (norms[:, None] / 2), c).astype(np.float32)
 
 
 def _geoopt_pass(points: Points, query: Points, c: float, weight: float) -> Callable[[], Any]:
-    """Return a search for the parents of one query as the public code scores a pair."""
+    """Return a search for the parents of one query that scores pairs as the public code does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         from geoopt import PoincareBall
@@ -157,7 +162,7 @@ def _geoopt_pass(points: Points, query: Points, c: float, weight: float) -> Call
 def _against_float64(
     found: Any, items: Points, queries: Points, c: float, weight: float
 ) -> tuple[float, float]:
-    """Return the share of rows equal to those of a float64 sort of all scores, and the largest error of a score."""
+    """Return the share of rows equal to a float64 sort of all scores, and the largest error."""
     wide = items.astype(float), queries.astype(float)
     points, asked = (rows[:, :-1] / (1 + c * rows[:, -1:]) for rows in wide)
     squares, own = np.square(points).sum(1), np.square(asked).sum(1)

@@ -1,4 +1,4 @@
-"""Link prediction end to end: train, index, filtered ranks by direction, and what ranking costs."""
+"""Link prediction end to end: training, indexing, filtered ranks by direction, ranking time."""
 
 from __future__ import annotations
 
@@ -23,26 +23,31 @@ __all__ = ["add_options", "run"]
 
 GRAPHS = {"wn18rr": "WN18RR", "fb15k-237": "FB15k-237"}
 GOALS = {"wn18rr": 0.616, "fb15k-237": 0.391}
-"""MRR of text and structure together: the paper's full-rank hypernetwork, and above the best of texts with structure."""
+"""Goals for the MRR of the hybrid score.
+
+WN18RR: the full-rank hypernetwork of the paper. FB15k-237: above the best published MRR of texts
+with graph structure.
+"""
 
 RANKING = "ranking all test queries by vectors, times the bare matrix product"
 
 PAPERS = {
-    "wn18rr": "MRR on WN18RR in the papers: SimKGC .666 (fine-tuned BERT, neighbour names, re-ranking), Hyper-CL full rank "
-    ".616, low rank .548; structure only, NBFNet .551.",
-    "fb15k-237": "MRR on FB15k-237 in the papers: SimKGC .336, Hyper-CL full rank .318, low rank .305; structure only, "
-    "NBFNet .415. The texts here hold an entity's first sentence, not its whole description.",
+    "wn18rr": "MRR on WN18RR in the papers: SimKGC .666 (fine-tuned BERT, neighbour names, "
+    "re-ranking), Hyper-CL full rank .616, low rank .548; graph structure only, NBFNet .551.",
+    "fb15k-237": "MRR on FB15k-237 in the papers: SimKGC .336, Hyper-CL full rank .318, low rank "
+    ".305; graph structure only, NBFNet .415. The texts here hold the first sentence of an "
+    "entity's description.",
 }
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
     parser.add_argument(
         "--steps",
         type=int,
         default=1500,
-        help="training steps of the frozen form (default %(default)s)",
+        help="training steps with a frozen encoder (default %(default)s)",
     )
     parser.add_argument(
         "--structure-rank", type=int, default=128, help="rank of ComplEx; 0 for none (%(default)s)"
@@ -52,18 +57,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         choices=(0, 10),
         action="append",
-        help="linked entities in a text (default: 0, then 10)",
+        help="linked entities in a text; may be repeated (default: 0, then 10)",
     )
     parser.add_argument(
         "--model", type=Path, help="evaluate this trained encoder instead (one --graph)"
     )
     parser.add_argument(
-        "--budget", default="", help="with --model: what it was trained with, for the record"
+        "--budget", default="", help="with --model: its training budget, for the record"
     )
 
 
 def run(options: argparse.Namespace) -> Iterator[Measured]:
-    """Measure, and yield what came out of each graph and form as soon as it is there."""
+    """Run the benchmark; yield the record of each graph and form when it is complete."""
     expect_data(options, "kgc")
     graphs = options.graph or list(GRAPHS)
     if options.model is not None:
@@ -143,7 +148,7 @@ def _measured(
             ):
                 alone = ontodex.evaluate_kgc(index.path, graph, score=part)
                 figures.update(
-                    {f"{part} alone · {name}": alone[name] for name in ("mrr", "hits@1", "hits@10")}
+                    {f"{part} alone · {key}": alone[key] for key in ("mrr", "hits@1", "hits@10")}
                 )
             figures.update(
                 {
@@ -182,23 +187,35 @@ def _measured(
             "structure": dataclasses.asdict(structure) if structure else None,
         },
         figures=figures,
-        goals={RANKING: Goal(at_most=1.5)} | ({"mrr": Goal(at_least=GOALS[name])} if structure else {}),
+        goals={RANKING: Goal(at_most=1.5)}
+        | ({"mrr": Goal(at_least=GOALS[name])} if structure else {}),
         notes=[
-            f"Encoder all-MiniLM-L6-v2 (23 M parameters); trained with: {budget}.",
-            "Filtered by train, valid and test; ties at their mean rank; heads are ranked by the inverse relation. "
-            "No re-ranking by neighbourhood.",
-            *([f"Text, ComplEx (rank {structure.rank}, N3 regularisation), type constraint (whether an entity is a known "
-               "tail of the relation) and case-based evidence (links of the 128 nearest entities by text and by links, "
-               "similarity to known tails, and rules of one or two links) are added up, with weights of each relation, "
-               "fitted together on the validation triples."]
-              if structure else []),
-            "The entity that is asked about is no candidate, unless train links some entity to itself by the relation; the "
-            "papers keep it, which is given beside.",
+            f"Encoder: all-MiniLM-L6-v2 (23 M parameters); trained with: {budget}.",
+            "Filtered by train, valid and test; ties get their mean rank; heads are ranked by the "
+            "inverse relation. No re-ranking by neighbourhood.",
+            *([_hybrid_note(structure.rank)] if structure else []),
+            "The query entity is no candidate, unless train has a triple that links an entity to "
+            "itself by the relation. The papers keep it as a candidate; that figure is given too.",
             PAPERS[name],
-            *(["An entity's text names linked entities of train, the gold tail of a training triple among them."]
-              if texts.neighbours else []),
+            *([NEIGHBOURS_NOTE] if texts.neighbours else []),
         ],
-    )  # fmt: skip
+    )
+
+
+NEIGHBOURS_NOTE = (
+    "The text of an entity names entities linked to it in train, also the gold tail of a training "
+    "triple."
+)
+
+
+def _hybrid_note(rank: int) -> str:
+    """Describe the terms of the hybrid score."""
+    return (
+        f"Hybrid score: text, ComplEx (rank {rank}, N3 regularisation), type constraint (whether "
+        "an entity is a known tail of the relation) and case-based evidence (links of the 128 "
+        "nearest entities by text and by links, similarity to known tails, rules of one or two "
+        "links), summed with weights by relation that are fitted jointly on the validation triples."
+    )
 
 
 def _cost(
@@ -207,9 +224,9 @@ def _cost(
     """Compare ranking all test queries with the matrix product alone, in turn."""
     link_queries = LinkQueries(engine.resources)
     whole = Vectors([np.concatenate(engine.index.vectors(link_queries.space).shards)])
-    queries = whole.shards[0][: 2 * len(graph.test)] if len(whole) >= 2 * len(graph.test) else np.resize(
-        whole.shards[0], (2 * len(graph.test), whole.dim)
-    )  # fmt: skip
+    items = whole.shards[0]
+    count = 2 * len(graph.test)
+    queries = items[:count] if len(whole) >= count else np.resize(items, (count, whole.dim))
     taken = []
     for _ in range(rounds):
         start = time.perf_counter()

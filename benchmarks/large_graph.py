@@ -1,4 +1,7 @@
-"""A made-up graph of very many entities, from a file of triples to answers: the time of each stage, and memory."""
+"""A synthetic graph of many entities, from a file of triples to answers.
+
+Measures the time of each stage, and memory.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +24,24 @@ from benchmarks.record import Measured
 __all__ = ["add_options", "run"]
 
 GROUPS = 200
-"""Entities are in so many groups; a relation links those of a group mostly to those of three others."""
+"""Groups of entities; the links of a relation go from a group to three groups."""
 
 MOST_WORDS = 3
-"""Words in the name of an entity."""
+"""Most words in the name of an entity."""
 
 SINGLE, BATCH = 50, 512
-"""Questions that are asked one by one, and all at once."""
+"""Queries asked one by one, and queries in one batch."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--entities", type=int, default=120_000, help="default %(default)s")
     parser.add_argument("--triples", type=int, default=1_500_000, help="default %(default)s")
     parser.add_argument("--relations", type=int, default=40, help="default %(default)s")
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     entities, triples = (2000, 10_000) if options.quick else (options.entities, options.triples)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "made.tsv"
@@ -53,7 +56,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
     return [
         Measured(
             name=f"large-graph-{entities}",
-            title=f"From a file to answers, {built['entities']:,} entities, {built['triples']:,} triples",
+            title=f"From a file to answers, {built['entities']:,} entities, "
+            f"{built['triples']:,} triples",
             seed=options.seed,
             settings={"entities": entities, "triples": triples, "relations": options.relations},
             figures={
@@ -63,13 +67,16 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 "size on disk, MB": disk / 1e6,
             },
             notes=[
-                f"Names of one to {MOST_WORDS} words of the Human Phenotype Ontology; {GROUPS} groups of entities, linked "
-                "to those of some others, a few far oftener than the rest: it shows costs, not quality.",
-                "ontodex.build as it is by default: projections and ComplEx are trained, weights fitted, every text is "
-                "encoded for links and for entailment. Stages as the index records them.",
-                "Memory: peak resident set of a fresh process, mapped files included.",
-                f"Questions: entity and relation of {BATCH} triples, known tails left out, ten answers; the first {SINGLE} "
-                "one by one (median), then all at once. The first question waits for the encoder and the graph's links.",
+                f"Names of one to {MOST_WORDS} words of the Human Phenotype Ontology. {GROUPS} "
+                "groups of entities, each linked to some others; degrees have a long tail. The "
+                "graph shows costs, not quality.",
+                "ontodex.build with its defaults: projections and ComplEx are trained, weights "
+                "fitted, and every text is encoded for links and for entailment. Stages as "
+                "recorded in the index.",
+                "Memory: peak resident set of a fresh process, including mapped files.",
+                f"Questions: entity and relation of {BATCH} triples, known tails filtered, ten "
+                f"answers. The first {SINGLE} are asked one by one (median), then all in one "
+                "batch. The first question includes loading the encoder and the graph features.",
             ],
         )
     ]
@@ -78,15 +85,15 @@ def run(options: argparse.Namespace) -> list[Measured]:
 def write_triples(
     file: Path, words: list[str], entities: int, triples: int, relations: int, seed: int
 ) -> None:
-    """Write a table of triples, relations and the entities of a group by a long-tailed distribution.
+    """Write a table of triples; relations and entities of a group have long-tailed frequencies.
 
     Args:
-        file: Where to.
-        words: What the names of entities are made of.
-        entities: Number of entities, at most all names of one to three of the words.
-        triples: Number of triples, but for those that come up twice.
+        file: Path of the table.
+        words: Words of the entity names.
+        entities: Number of entities, at most the number of names of one to three words.
+        triples: Number of triples that are drawn; duplicates are dropped.
         relations: Number of relations.
-        seed: Of the random numbers.
+        seed: Random seed.
     """
     random = np.random.default_rng(seed)
     one_of = np.array(words)

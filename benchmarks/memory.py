@@ -1,4 +1,4 @@
-"""Memory of this process, and measurements in processes of their own."""
+"""Memory of this process, and measurements in separate processes."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def peak_bytes() -> int:
-    """Return the most memory that this process has held so far, mapped files included.
+    """Return the peak memory of this process in bytes, including mapped files.
 
-    Linux's ``ru_maxrss`` starts from that of the parent process; ``VmHWM`` does not.
+    The value is Linux's ``VmHWM``; ``ru_maxrss`` would start from that of the parent process.
     """
     found = _status("VmHWM")
     return found if found is not None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def resident_bytes() -> int:
-    """Return the memory that this process holds now, mapped files included."""
+    """Return the current memory of this process in bytes, including mapped files."""
     return _status("VmRSS") or peak_bytes()
 
 
 def in_process(module: str, *arguments: str) -> dict[str, Any]:
-    """Run ``python -m MODULE ARGUMENTS`` in the project's root; return the JSON of its last line on stdout."""
+    """Run ``python -m MODULE ARGUMENTS`` in the project root; return the JSON of its last line."""
     command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])

@@ -1,4 +1,4 @@
-"""PyKEEN, set up to give the same scores."""
+"""A PyKEEN model that gives the same ranking as ontodex."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from ontodex.graph import KnowledgeGraph
 
 __all__ = ["DistMultPeer"]
 
-warnings.filterwarnings(
-    "ignore", "The given NumPy array is not writable", UserWarning
-)  # of PyKEEN's own making
+# PyKEEN itself triggers this warning.
+warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
 
 
 class DistMultPeer:
-    """A DistMult of PyKEEN over given vectors: the score of (h, r, t) is the inner product of h * r with t.
+    """PyKEEN's DistMult over given vectors; the score of (h, r, t) is the product (h * r) @ t.
 
     Args:
         vectors: Entity vectors of shape (n, dim).
         graph: Ids, relations and known triples.
-        seed: Seed of the relations' vectors.
+        seed: Seed of the relation vectors.
     """
 
     def __init__(self, vectors: NDArray[np.float32], graph: KnowledgeGraph, seed: int) -> None:
@@ -53,13 +52,13 @@ class DistMultPeer:
             held._embeddings.weight.data = torch.from_numpy(wanted)
 
     def query(self, head: int, relation: int) -> NDArray[np.float32]:
-        """Return the unit vector whose inner products rank as the scores do, of shape (1, dim)."""
+        """Return the unit vector, shape (1, dim), whose inner products rank as the scores do."""
         product = self._vectors[head] * self._relations[relation]
         found: NDArray[np.float32] = (product / np.linalg.norm(product))[None].astype(np.float32)
         return found
 
     def tails(self, head: str, relation: str, k: int) -> list[str]:
-        """Return the best tails that are not known, as PyKEEN's documentation has it."""
+        """Return the best unknown tails, as in the documentation of PyKEEN."""
         predicted = predict_target(
             self.model, head=head, relation=relation, triples_factory=self.factory
         )

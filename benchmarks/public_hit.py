@@ -1,4 +1,4 @@
-"""The public implementation of HiT as a peer: model and loss of PyPI's ``hierarchy-transformers``, trained on triplets."""
+"""HiT of PyPI's ``hierarchy-transformers`` as a peer: its model and loss, trained on triplets."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["PublicHiT"]
 
 
 class PublicHiT:
-    """One training step of the public code: three columns of texts encoded one by one, its loss, AdamW, clipping.
+    """Training step of the public code: three columns encoded apart, loss, AdamW, clipping.
 
-    Its trainer is left out, which logs and collates besides.
+    Its trainer, which also logs and collates, is left out.
 
     Args:
-        folder: The encoder to start from.
+        folder: The initial encoder.
         rate: Learning rate.
         margins: Margins of the clustering and of the centripetal loss.
         bfloat16: Whether to compute under autocast, which the public code does not.
-        device: Where to compute.
+        device: Device of the model.
 
     Raises:
         ImportError: If the package is not installed.
@@ -39,7 +39,7 @@ class PublicHiT:
         device: str = "cpu",
     ) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it imports by old names
+            warnings.simplefilter("ignore")  # the package imports deprecated names
             try:
                 from hierarchy_transformers.losses import HierarchyTransformerLoss
                 from hierarchy_transformers.models import HierarchyTransformer

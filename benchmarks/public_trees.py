@@ -1,8 +1,9 @@
-"""Self-StrAE as its public code computes it, read directly: what ours is compared with.
+"""Self-StrAE by the algorithm of its public code, the peer of our implementation.
 
-All sentences advance together, padded; every merge computes all cosines of neighbours anew, takes the best of each
-sentence, composes channel by channel, and drops the merged place by a mask. Gradients flow through every merge. The decoder
-goes down a tree level by level, and every node of a batch is contrasted with every other in one matrix.
+All sentences advance together, padded. Every merge computes all cosines of adjacent nodes again,
+takes the best of each sentence, composes channel by channel, and drops the merged position by a
+mask. Gradients flow through every merge. The decoder goes down a tree level by level. Every node of
+a batch is contrasted with every other in one matrix.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ class PublicTrees(nn.Module):
 
     Args:
         vocabulary: Number of tokens.
-        channels: Parts of a vector.
-        size: Numbers of a part.
+        channels: Channels of a vector.
+        size: Dimensions of a channel.
     """
 
     def __init__(self, vocabulary: int, channels: int, size: int) -> None:
@@ -37,7 +38,7 @@ class PublicTrees(nn.Module):
     def trees(
         self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]
     ) -> tuple[list[Tensor], NDArray[np.int64]]:
-        """Return the vectors of the nodes as they were made, and (sentence, left, right, parent) of each merge."""
+        """Return node vectors as created, and (sentence, left, right, parent) of each merge."""
         texts, longest = len(lengths), int(lengths.max())
         places = np.full((texts, longest), -1)
         places[np.arange(longest) < lengths[:, None]] = np.arange(len(tokens))
@@ -80,7 +81,7 @@ class PublicTrees(nn.Module):
     def step(
         self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], *, loss: bool = True
     ) -> None:
-        """Take a training step; without the loss, only its trees, up and down, forwards and backwards."""
+        """Take a training step; without the loss, compute the trees up and down with gradients."""
         vectors, merges = self.trees(tokens, lengths)
         up = torch.cat(vectors)
         level = np.zeros(len(up), dtype=np.int64)

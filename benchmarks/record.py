@@ -1,4 +1,4 @@
-"""The record of a benchmark: what was run, where, and what came out, as JSON under ``benchmarks/results``."""
+"""Records of benchmarks: command, machine, settings and figures as JSON, in ``results/``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KEYS = (
     *("name", "title", "command", "commit", "dirty", "date", "seed", "machine", "settings"),
     *("figures", "goals", "notes"),
 )
-"""What every record has."""
+"""Keys of every record."""
 
 PACKAGES = (
     "ontodex",
@@ -50,13 +50,13 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class Goal:
-    """What a figure should be: at most, or at least, so much."""
+    """Bounds of a figure: at most, at least, or both."""
 
     at_most: float | None = None
     at_least: float | None = None
 
     def met(self, value: float) -> bool:
-        """Tell whether a value is within."""
+        """Return whether a value is within the bounds."""
         return (self.at_most is None or value <= self.at_most) and (
             self.at_least is None or value >= self.at_least
         )
@@ -64,16 +64,16 @@ class Goal:
 
 @dataclass
 class Measured:
-    """What a benchmark hands back.
+    """Result of a benchmark.
 
     Attributes:
         name: Name of the record's file.
-        title: Heading in the README.
-        seed: Seed of everything random.
-        settings: Sizes and whatever else the figures depend on.
-        figures: Figures by name, in groups if there are many; the names say the units.
-        goals: Goals by the figure's name, groups joined by " · ".
-        notes: What a reader must know to judge the figures.
+        title: Heading on the page.
+        seed: Seed of all random numbers.
+        settings: Sizes and other settings that the figures depend on.
+        figures: Figures by name, in groups if there are many; the names state the units.
+        goals: Goals by the name of the figure; names of groups are joined by " · ".
+        notes: Protocol, as far as a reader needs it to judge the figures.
     """
 
     name: str
@@ -101,7 +101,7 @@ def flat(figures: Mapping[str, Any], above: str = "") -> dict[str, Any]:
 
 
 def expect_data(options: argparse.Namespace, name: str) -> None:
-    """Leave with a message if a benchmark that needs the folder of benchmark data was not given it."""
+    """Exit with a message if the folder of benchmark data is missing."""
     if options.data is None:
         sys.exit(
             f"python -m benchmarks {name}: expected --data DIR or $ONTODEX_DATA, found neither"
@@ -109,7 +109,10 @@ def expect_data(options: argparse.Namespace, name: str) -> None:
 
 
 def code_state() -> dict[str, Any]:
-    """Return the commit, and whether files differ from it; asked before a run, for others may commit meanwhile."""
+    """Return the commit, and whether files differ from it.
+
+    Call it before a run, as commits may happen during the run.
+    """
     changed = _git(
         "status", "--porcelain", "--", ".", ":!benchmarks/results", ":!benchmarks/README.md"
     )
@@ -119,15 +122,15 @@ def code_state() -> dict[str, Any]:
 def make_record(
     measured: Measured, command: str, code: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the whole record: what was measured, and on what.
+    """Return the complete record of a result.
 
     Args:
-        measured: What came out.
-        command: What was called.
-        code: :func:`code_state` when the run began; now by default.
+        measured: The result.
+        command: The command line.
+        code: :func:`code_state` at the start of the run; by default the current one.
 
     Raises:
-        KeyError: If a goal is of a figure that there is not.
+        KeyError: If a goal names a figure that does not exist.
     """
     values = flat(measured.figures)
     return {
@@ -152,7 +155,10 @@ def make_record(
 
 
 def write_record(record: Mapping[str, Any], folder: Path = RESULTS) -> Path:
-    """Write a record to ``NAME.json``, or ``NAME-part.json`` where the one there has rows that it lacks; return the path."""
+    """Write a record to ``NAME.json`` and return the path.
+
+    The path is ``NAME-part.json`` if the existing record has rows that the new one lacks.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{record['name']}.json"
     if path.exists() and _rows(json.loads(path.read_text(encoding="utf-8"))) - _rows(record):
@@ -194,7 +200,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _cpu() -> str:
-    """Return the processor's name, with its number of family and model where that is all it tells."""
+    """Return the model name of the processor, with its family and model numbers."""
     info = Path("/proc/cpuinfo")
     if not info.exists():
         return platform.processor() or platform.machine()
@@ -202,7 +208,8 @@ def _cpu() -> str:
         line.split(":", 1) for line in info.read_text().split("\n\n")[0].splitlines() if ":" in line
     )
     known = {name.strip(): value.strip() for name, value in facts.items()}
-    return f"{known.get('model name', platform.machine())}, family {known.get('cpu family')} model {known.get('model')}"
+    name = known.get("model name", platform.machine())
+    return f"{name}, family {known.get('cpu family')} model {known.get('model')}"
 
 
 def _version(name: str) -> str | None:

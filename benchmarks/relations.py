@@ -1,4 +1,4 @@
-"""The relation of two entities: ranked among all relations, for known entities and for new ones."""
+"""Relation prediction among all relations, for known entities and for new ones."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from ontodex.graph import KnowledgeGraph
 __all__ = ["add_options", "run"]
 
 K = 50
-"""Answers that are asked for; what is not among them has the middle of the ranks that are left."""
+"""Number of answers; a relation beyond them gets the mean of the remaining ranks."""
 
 HIDDEN = 0.1
-"""Share of the entities whose links are taken out."""
+"""Share of the entities whose links are held out."""
 
 OURS, TEXTS, COUNTS = "ontodex", "cosines of projections alone", "relations of either alone"
 
@@ -35,7 +35,7 @@ Scores = dict[str, NDArray[np.float64]]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
     parser.add_argument(
         "--questions", type=int, default=1000, help="of each kind (default %(default)s)"
@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "relations")
     if options.quick:
         options.questions = 20
@@ -84,13 +84,17 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         settings={"graph": repr(whole), "questions of each kind": options.questions},
         figures=figures,
         notes=[
-            "The relation of a triple among all relations, other true ones of the two entities left out (ties at their mean "
-            "rank). All-MiniLM-L6-v2, frozen; the default build.",
-            "both known: test triples. Without links: training triples of a tenth of the entities, whose links were all "
-            "taken out, as of new ones; the index was built without them.",
-            f"{TEXTS}: the mean cosine of predicting tail and head, no links. {COUNTS}: the product of the shares of the "
-            "relation among the links of head and of tail and of entities of like text, no answers.",
-            "probability of the first, less its share of right ones: the mean; above zero it promises too much.",
+            "Rank of the relation of a triple among all relations, filtered by the other true "
+            "relations of the two entities (ties get their mean rank). All-MiniLM-L6-v2, "
+            "frozen; the default build.",
+            "both known: test triples. Without links: training triples of a tenth of the "
+            "entities, whose links are all held out, like new entities; the index is built "
+            "without them.",
+            f"{TEXTS}: the mean cosine of the predictions of tail and head, without links. "
+            f"{COUNTS}: the product of the relation's shares among the links of head and tail "
+            "and of similar entities, without entity predictions.",
+            "probability of the first, less its share of right ones: mean calibration error of "
+            "the first answer; above zero the probabilities are overconfident.",
         ],
     )
 
@@ -98,7 +102,7 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
 def _figures(
     engine: ontodex.Engine, whole: KnowledgeGraph, triples: NDArray[np.integer], kind: str
 ) -> dict[str, float]:
-    """Rank the relation of each triple by every way."""
+    """Rank the relation of each triple by ontodex and by the baselines."""
     true: dict[tuple[int, int], set[int]] = defaultdict(set)
     for head, relation, tail in np.concatenate([whole.triples, whole.valid, whole.test]).tolist():
         true[head, tail].add(relation)
@@ -135,7 +139,7 @@ def _figures(
 
 
 def _baselines(engine: ontodex.Engine, head: int, tail: int) -> Scores:
-    """Score relations by the cosines of what projections predict, and by what either entity is linked by."""
+    """Score relations by cosines of projections, and by the relations of either entity's links."""
     from ontodex.engine.resolve import resolve_entity
 
     index, count = engine.index, engine.graph.n_relations

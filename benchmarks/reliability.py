@@ -1,4 +1,4 @@
-"""What ``tests/reliability`` tries at full length, as a record; and the promise that it bears out, a page of the docs."""
+"""Record of ``tests/reliability`` at full length, and the page of guarantees that it supports."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ PAGE = ROOT / "docs" / "reliability.md"
 PROMISE = Path(__file__).with_name("promise.md")
 
 TRIED = {
-    "killed": "`kill -9` at random calls of a first build, a build over an index, add and remove",
-    "power lost": "loss of power at a sync: nothing, some, or all names of what was not synced",
-    "disk full": "no room left at a step of a change, or for files of more than some size",
-    "training": "`kill -9` of a training run that then went on; `apart`: largest difference of a weight",
-    "damaged": "a file of an index cut short, or one byte of it changed",
-    "hostile files": "files of those who mean no good; the most that one took of processor time and memory",
+    "killed": "`kill -9` at random calls of a first build, a rebuild, add and remove",
+    "power lost": "loss of power at a sync: none, some, or all of the unsynced names persist",
+    "disk full": "no space left at a step of a change, or for files above some size",
+    "training": "`kill -9` of a training run, resumed; `apart`: largest difference of a weight",
+    "damaged": "a file of an index truncated, or with one byte changed",
+    "hostile files": "malicious files; the most processor time and memory that one took",
     "fuzzed": "coverage-guided fuzzing of all readers, the manifest and names",
-    "ties": "answers with ties, at one and two threads and in batches of three sizes",
+    "ties": "answers with ties, with one and two threads and in batches of three sizes",
     "metamorphic": "the lines of a file in other orders",
-    "readers": "reading processes beside a writer that publishes all the time",
-    "threads": "threads that ask one engine, fresh from opening",
-    "opened": "an index opened, asked and closed; what had grown then",
-    "memory": "peak of memory that is not mapped from files, in MB, for so many entities and four times as many",
+    "readers": "processes that read while a writer publishes without pause",
+    "threads": "threads that query one engine right after it is opened",
+    "opened": "an index opened, queried and closed; the growth afterwards",
+    "memory": "peak of unmapped memory, in MB, for a number of entities and four times as many",
 }
-"""What the tests note figures of."""
+"""Groups of figures that the tests report."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add nothing: how much is tried is said by ``--quick``."""
+    """Add nothing: ``--quick`` alone sets the amount of tests."""
 
 
 def run(options: argparse.Namespace) -> Iterator[Measured]:
-    """Run the tests, and hand back what they noted; a test that fails ends it."""
+    """Run the tests and yield their figures; exit if a test fails."""
     with tempfile.TemporaryDirectory() as folder:
         noted = Path(folder) / "figures.json"
         command = [sys.executable, "-m", "pytest", "tests/reliability", "--figures", str(noted)]

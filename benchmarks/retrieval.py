@@ -1,4 +1,7 @@
-"""Exact top-10 against a bare ``faiss.IndexFlatIP`` and PyKEEN; opening, memory, size on disk; candidates when large."""
+"""Exact top-10 against a bare ``faiss.IndexFlatIP`` and PyKEEN.
+
+Also: opening, memory, size on disk, and candidate search on large indexes.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ PEER = "bare IndexFlatIP, ms"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument(
         "--entities",
         type=int,
@@ -43,12 +46,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="queries at once, default 1 64 512",
     )
     parser.add_argument(
-        "--rounds", type=int, default=7, help="rounds, all in turn in each (default %(default)s)"
+        "--rounds", type=int, default=7, help="rounds of all calls in turn (default %(default)s)"
     )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure each size, and return what came out."""
+    """Measure each size and return the records."""
     if options.quick:
         options.entities, options.batches, options.rounds = [5000], [1, 64], 3
     return [_measure(count, options) for count in options.entities]
@@ -96,16 +99,21 @@ def _measure(count: int, options: argparse.Namespace) -> Measured:
 
 
 NOTES = [
-    "Unit vectors in clusters of some hundred; each query lies near an entity. Medians over rounds in turn; a ratio is "
-    "the median of the rounds' ratios, time of ontodex / time of the peer.",
-    f"Filters: each query leaves out its known tails, 0 to {MOST_TAILS}, heavy-tailed, all from its own cluster. FAISS "
-    "is asked without filters throughout. ontodex re-scores in float64, with ties in row order.",
-    "engine.tails_batch reads ids, looks up known tails, projects, searches, and makes hits with labels.",
-    "PyKEEN: predict_target of a DistMult with the same vectors, filter_triples, the first ten; its scores are "
-    "ontodex's but for one factor. It scores all, and sorts all in a data frame.",
-    "Opening: fresh processes, the index in the page cache, imports done. Memory: peak resident set of fresh processes, "
-    "mapped files included, above that of the imports; building includes the graph, but no text encoder.",
-    "Recall: share of the exact ten that the default path returns where FAISS candidates are used.",
+    "Unit vectors in clusters of about a hundred; each query is near an entity. Medians over "
+    "rounds in turn; a ratio is the median of the ratios of the rounds, time of ontodex / time "
+    "of the peer.",
+    f"Filters: known tails of each query are left out, 0 to {MOST_TAILS}, heavy-tailed, all of "
+    "the query's cluster. FAISS searches without filters throughout. ontodex re-scores in "
+    "float64, with ties in row order.",
+    "engine.tails_batch resolves ids, looks up known tails, projects, searches, and returns "
+    "hits with labels.",
+    "PyKEEN: predict_target of a DistMult with the same vectors, filter_triples, the first ten. "
+    "Its scores equal those of ontodex up to a constant factor. It scores and sorts all "
+    "entities in a data frame.",
+    "Opening: fresh processes, the index in the page cache, imports done. Memory: peak resident "
+    "set of fresh processes, including mapped files, above that of the imports. Building "
+    "includes the graph, but no text encoder.",
+    "Recall: share of the exact ten that the default path returns where it uses FAISS candidates.",
 ]
 
 
@@ -133,7 +141,7 @@ def _goals(figures: dict[str, Any], count: int) -> dict[str, Goal]:
 def _searches(
     made: Synthetic, vectors: NDArray[np.float32], path: Path, options: argparse.Namespace
 ) -> dict[str, dict[str, float]]:
-    """Time batches: FAISS, the search, the engine, and the candidates where there are any."""
+    """Time batches of FAISS, the search, the engine, and candidate search if it is in use."""
     peer = faiss.IndexFlatIP(DIM)
     peer.add(vectors)
     groups: dict[str, dict[str, float]] = {}

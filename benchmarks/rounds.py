@@ -1,4 +1,4 @@
-"""Timing several ways of doing one thing in turn, so that what else the machine does meets them all alike."""
+"""Timing of several calls in turn, so that other load on the machine affects all alike."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ __all__ = ["in_turn"]
 
 
 def in_turn(calls: Mapping[str, Callable[[], Any]], peer: str, rounds: int) -> dict[str, float]:
-    """Time each call once in every round, after a round that does not count.
+    """Time each call once in every round, after a warm-up round.
 
     Args:
-        calls: What to call, by name.
-        peer: The one that the others are compared with; its name says "ms".
-        rounds: How often.
+        calls: Functions by name.
+        peer: Name of the call that the others are compared with; it contains "ms".
+        rounds: Number of rounds.
 
     Returns:
-        Median milliseconds by name, and for each but the peer the median over the rounds of its time / the peer's.
+        Median milliseconds by name, and for all but the peer the median over the rounds of its
+        time / the peer's.
     """
     times: dict[str, list[float]] = {name: [] for name in calls}
     for counts in (False, *[True] * rounds):

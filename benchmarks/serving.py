@@ -1,4 +1,4 @@
-"""Building, opening and serving a synthetic index, each in a process of its own: time and peak memory."""
+"""Building, opening and serving a synthetic index, one process each: time and peak memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["build", "first_answer", "serve"]
 
 
 def build(path: Path, entities: int, seed: int) -> dict[str, Any]:
-    """Build an index; memory is what comes on top of the imports and the graph's source."""
+    """Build an index; its memory excludes the imports and the source of the graph."""
     from benchmarks.synthetic import Synthetic, encoders, graph_of
     from ontodex.encoders.index_encoders import Encoders
     from ontodex.indexers.build import build_index
@@ -37,7 +37,7 @@ def build(path: Path, entities: int, seed: int) -> dict[str, Any]:
 
 
 def first_answer(path: Path, entity: str, relation: str) -> dict[str, Any]:
-    """Open an index and ask it one question."""
+    """Open an index and answer one query."""
     ontodex = _imported()
     start = time.perf_counter()
     engine = ontodex.open(path, device="cpu")
@@ -48,7 +48,7 @@ def first_answer(path: Path, entity: str, relation: str) -> dict[str, Any]:
 
 
 def serve(path: Path, entities: int, seed: int) -> dict[str, Any]:
-    """Answer single questions and large batches by exact search, then by candidates where there are any."""
+    """Answer single queries and large batches, by exact search and by candidates if in use."""
     import numpy as np
 
     from benchmarks.synthetic import RELATIONS
@@ -69,7 +69,7 @@ def serve(path: Path, entities: int, seed: int) -> dict[str, Any]:
 
 
 def _imported() -> Any:
-    """Import what a question needs, so that the clock does not see it."""
+    """Import the modules of a query, so that the clock excludes the imports."""
     for name in ("numpy", "lmdb", "ontodex.engine.engine", "ontodex.indexing"):
         importlib.import_module(name)
     return importlib.import_module("ontodex")

@@ -1,4 +1,4 @@
-"""A point baseline: the same text encoder with SimCSE's supervised loss, scored by cosine."""
+"""Point-vector baseline: the same text encoder with SimCSE's supervised loss, scored by cosine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ __all__ = ["judge_points", "train_points"]
 
 
 class _PointModel(nn.Module):
-    """Entailed hypotheses against the others of the batch and contradictions, by cosine (Gao et al., EMNLP 2021)."""
+    """SimCSE's supervised loss: entailed hypotheses against in-batch ones and contradictions.
+
+    Scores are cosines (Gao et al., EMNLP 2021).
+    """
 
     def __init__(
         self, encoder: TextEncoder, texts: Sequence[str], settings: GaussCSETraining
@@ -47,7 +50,7 @@ def train_points(
     settings: GaussCSETraining,
     steps: int,
 ) -> TextEncoder:
-    """Train as many batches of the same pairs; return the encoder, of unit vectors."""
+    """Train on the same number of batches of the same pairs; return an encoder of unit vectors."""
     torch.manual_seed(settings.seed)
     model = _PointModel(encoder, pairs.texts, settings)
     batches = EntailmentBatches(pairs, steps=steps, batch=settings.batch, seed=settings.seed)
@@ -58,7 +61,7 @@ def train_points(
 
 
 def judge_points(encoder: TextEncoder, pairs: EntailmentPairs) -> Judged:
-    """Score pairs by cosine, which knows no direction."""
+    """Score pairs by cosine, which is symmetric."""
     vectors = encoder.encode(pairs.texts).astype(np.float64)
     cosines = np.einsum("pd,pd->p", vectors[pairs.premises], vectors[pairs.hypotheses])
     return Judged(cosines, cosines)

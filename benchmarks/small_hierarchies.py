@@ -1,4 +1,4 @@
-"""Parents and children in taxonomies of a few entities: parts of larger hierarchies, each built by itself."""
+"""Parents and children in small taxonomies: parts of larger hierarchies, each its own index."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from ontodex.graph import GraphBuilder, Hierarchy
 __all__ = ["add_options", "run"]
 
 SIZES = (8, 47)
-"""Fewest and most entities of a part; it has fewer than fifty links."""
+"""Fewest and most entities of a part, which has fewer than fifty links."""
 
 MOST_CHILDREN = 8
-"""Of the children of an entity, at least two and at most so many are in a part."""
+"""Most children of an entity in a part; at least two are in it."""
 
 LEAST_PARENTS = 3
-"""Entities of a part that have children in it."""
+"""Fewest entities of a part that have children in it."""
 
 K = 50
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     add_graphs(parser)
     parser.add_argument(
-        "--parts", type=int, default=50, help="taxonomies of each graph (default %(default)s)"
+        "--parts", type=int, default=50, help="taxonomies from each graph (default %(default)s)"
     )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     return of_each_graph(options, "small-hierarchies", _measured)
 
 
@@ -71,14 +71,17 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
             for way, figures in found.items()
         },
         notes=[
-            "Each part is an entity with some of what is below it, breadth first, under fifty links, and an index by "
-            "itself. Its entities are asked for their parents, or children; what it asserts of an entity itself does not "
-            "count. HiT is the encoder in the box, trained on WordNet's nouns; nothing is trained or fitted here.",
-            "parents, children: as ontodex answers, with what is above or below entities of like text, by weights that were "
-            "fitted to parts of WordNet, Schema.org and the Human Phenotype Ontology; HiT alone: without that, by the "
-            "encoder's own rule.",
-            "Means over parts. The figures of probabilities are of the first ten answers to each entity, which are true if "
-            "they are above it, or below it, directly or not.",
+            "Each part is an entity with some of its descendants, breadth first, with fewer "
+            "than fifty links, and is an index by itself. The queries are the parents or "
+            "children of its entities; the asserted links of a query entity do not contribute "
+            "to its own answer. HiT is the bundled encoder, trained on WordNet's nouns; nothing "
+            "is trained or fitted here.",
+            "parents, children: the answers of ontodex, with neighbour voting, by weights "
+            "fitted to parts of WordNet, Schema.org and the Human Phenotype Ontology. HiT "
+            "alone: without neighbour voting, by the encoder's own rule.",
+            "Means over parts. The figures of probabilities are of the first ten answers to "
+            "each entity; an answer is true if it is an ancestor (descendant), direct or "
+            "indirect.",
         ],
     )
 
@@ -140,7 +143,7 @@ def _figures(part: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, 
 def _ranks(
     part: ontodex.KnowledgeGraph, hierarchy: Hierarchy, asked: Any, answers: list[Hits]
 ) -> dict[str, float]:
-    """Rank the best direct answer to each entity among those that are wrong or indirect."""
+    """Rank the best direct answer to each entity among the wrong and indirect answers."""
     reciprocal = reciprocal_ranks(part, hierarchy, asked, answers)
     return {
         "MRR of the best direct answer": float(reciprocal.mean()),

@@ -1,4 +1,4 @@
-"""Means of static vectors: skip-gram with negative sampling, trained on the same tokens as Self-StrAE (gensim)."""
+"""Means of static vectors: skip-gram with negative sampling on Self-StrAE's tokens (gensim)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SMOOTH = 1e-3
 
 
 class StaticVectors:
-    """A vector of each token; a text is the mean of its tokens'.
+    """Static token vectors; the vector of a text is the mean of its tokens' vectors.
 
     Args:
-        tokenizer: Cuts texts into tokens.
-        vectors: Of shape (vocabulary, dim).
-        shares: Share of each token in the text that they were trained on, of shape (vocabulary,).
+        tokenizer: Tokenizer of the texts.
+        vectors: Token vectors of shape (vocabulary, dim).
+        shares: Token frequencies in the training texts, of shape (vocabulary,).
     """
 
     def __init__(
@@ -44,9 +44,17 @@ class StaticVectors:
             for start, length in zip(found.starts.tolist(), found.lengths.tolist(), strict=True)
         ]
         model = Word2Vec(
-            sentences, vector_size=dim, window=5, min_count=1, sg=1, negative=5, sample=1e-4, epochs=epochs,
-            workers=1, seed=seed,
-        )  # fmt: skip
+            sentences,
+            vector_size=dim,
+            window=5,
+            min_count=1,
+            sg=1,
+            negative=5,
+            sample=1e-4,
+            epochs=epochs,
+            workers=1,
+            seed=seed,
+        )
         vectors = np.zeros((tokenizer.get_vocab_size(), dim), dtype=np.float32)
         for name in model.wv.key_to_index:
             vectors[int(name)] = model.wv[name]
@@ -58,7 +66,7 @@ class StaticVectors:
 
         Args:
             texts: The texts.
-            smooth: Weigh tokens by smooth inverse frequency (Arora et al., ICLR 2017).
+            smooth: Weight tokens by smooth inverse frequency (Arora et al., ICLR 2017).
         """
         table = self._vectors * self._smooth[:, None] if smooth else self._vectors
         read = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)

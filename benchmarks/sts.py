@@ -1,4 +1,4 @@
-"""Similarity of sentences and words: Self-StrAE from nothing, and what a user would take instead."""
+"""Similarity of sentences and words: Self-StrAE trained from scratch, beside alternatives."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ BASELINES = (PRETRAINED, STATIC, COUNTED)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument(
         "--objective", choices=OBJECTIVES, action="append", help=f"default: {BEST[0]}"
     )
@@ -75,7 +75,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--channels",
         type=int,
         action="append",
-        help=f"parts of {DIMENSION} numbers; default: {BEST[1]}",
+        help=f"channels of {DIMENSION} dimensions; default: {BEST[1]}",
     )
     parser.add_argument(
         "--start",
@@ -94,13 +94,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--train",
         type=Path,
-        help="keep encoders here, and go on where an interrupted run has stopped",
+        help="folder of the encoders; resumes an interrupted run (default: temporary)",
     )
     parser.add_argument("--name", default="sts", help="name of the record (default %(default)s)")
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "sts")
     texts = read_corpus(options.data / "corpus" / "english-9m-words.txt.gz")
     if options.quick:
@@ -152,7 +152,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
     return [
         Measured(
             name=options.name,
-            title=f"Similarity of sentences and words, from nothing: {_what(rows, options)}",
+            title=f"Similarity of sentences and words, from scratch: {_what(rows, options)}",
             seed=options.seeds[0],
             settings={
                 "epochs": options.epochs,
@@ -172,17 +172,19 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 NOTES = [
-    "Spearman of cosine and score over each whole set; mean of the seeds. Trained on the 9.1 million words of the corpus "
-    "alone, vocabulary 25,000 tokens in lower case. The default settings were chosen by runs of one to five epochs of "
-    "seed 0, on STS-B dev, SemRel train, SimLex and WordSim; the other sets chose nothing.",
-    "trees: which share of phrases is also one of a tree that branches to the right, to the left, or in the middle (STS-B).",
-    "Of a batch of 512 sentences 2,048 nodes are compared, or as many tokens predicted as cost the same; the paper has "
-    "all.",
+    "Spearman correlation of cosine and score over each full set; mean over the seeds. Trained "
+    "on the 9.1 million words of the corpus alone, with a vocabulary of 25,000 lower-case "
+    "tokens. The default settings were selected by runs of one to five epochs with seed 0, on "
+    "STS-B dev, SemRel train, SimLex and WordSim; no other set was used for selection.",
+    "trees: share of phrases that are also phrases of a right-branching, left-branching or "
+    "balanced tree (STS-B).",
+    "2,048 nodes of a batch of 512 sentences are compared, or tokens predicted at the same "
+    "cost; the paper compares all nodes.",
 ]
 
 
 def _what(rows: list[tuple[str, int]], options: argparse.Namespace) -> str:
-    """Return what is compared, in words."""
+    """Describe the compared objectives, channels, epochs and seeds in words."""
     objectives, channels = (list(dict.fromkeys(part)) for part in zip(*rows, strict=True))
     counted = [
         (options.epochs, "epoch"),
@@ -199,14 +201,14 @@ def _row(objective: str, channels: int) -> str:
 
 
 def trained(texts: list[str], folder: Path, settings: SelfStrAETraining) -> TextEncoder:
-    """Return an encoder trained on texts, or the one that the folder has already."""
+    """Return an encoder trained on texts, or the existing encoder of the folder."""
     if not (folder / "modules.json").exists():
         ontodex.train_self_strae(texts, folder, training=settings)
     return TextEncoder(folder)
 
 
 def counted(texts: list[str], folder: Path, seed: int) -> TextEncoder:
-    """Return what training starts from."""
+    """Return the encoder of the initial vectors of training."""
     tokenizer = train_tokenizer(texts)
     sentences = TokenisedSentences.of(texts, tokenizer, SelfStrAETraining().max_tokens)
     vocabulary = tokenizer.get_vocab_size()
@@ -231,7 +233,7 @@ def _measured(encoder: TextEncoder, sets: dict[str, Any]) -> dict[str, float]:
 
 
 def _over_seeds(found: list[dict[str, float]]) -> dict[str, float]:
-    """Return means, and the standard deviation of each set where there is more than one seed."""
+    """Return means over seeds, and standard deviations of each set if there are several seeds."""
     means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
     if len(found) > 1:
         means.update(

@@ -1,4 +1,4 @@
-"""What Self-StrAE costs: a training step against a direct reading of the public code, its memory, and encoding."""
+"""Cost of Self-StrAE: a training step against the public algorithm, its memory, and encoding."""
 
 from __future__ import annotations
 
@@ -44,20 +44,22 @@ NODES = SelfStrAETraining().nodes
 
 
 NOTES = [
-    "Ratios are medians over rounds of time / the first row's time, all taken in turn. The public code is read directly "
-    "(benchmarks/public_trees.py): all cosines at every merge, gradients through every merge, every node contrasted with "
-    "every other in one matrix. Ours, context, is what ontodex train self-strae does by default.",
-    "The batch is one of median length. Encoding: the sentences of STS-B, one process, tokenising included.",
-    "Memory: peak of a process of its own that takes a step on the batch of the most tokens; before it the process holds "
-    "what importing, tokenising and counting 50,000 sentences took.",
+    "Ratios are medians over rounds of time / the time of the first row, all calls in turn. The "
+    "public algorithm is in benchmarks/public_trees.py: all cosines at every merge, gradients "
+    "through every merge, every node contrasted with every other in one matrix. Ours, context, "
+    "is the default of ontodex train self-strae.",
+    "The batch has the median length. Encoding: the sentences of STS-B, one process, tokenising "
+    "included.",
+    "Memory: peak of a separate process that takes a step on the batch with the most tokens. "
+    "Before the step the process has imported, tokenised and counted 50,000 sentences.",
 ]
 MEMORY = "peak of any objective as trained, GB"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument(
-        "--rounds", type=int, default=5, help="rounds, all in turn in each (default %(default)s)"
+        "--rounds", type=int, default=5, help="rounds of all calls in turn (default %(default)s)"
     )
     parser.add_argument(
         "--batch", type=int, default=512, help="sentences of a batch (default %(default)s)"
@@ -66,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "sts-cost")
     torch.set_num_threads(options.threads)
     if options.quick:
@@ -125,7 +127,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 def _sentences(options: argparse.Namespace) -> tuple[Any, TokenisedSentences, list[SentenceBatch]]:
-    """Return a tokenizer, sentences, and some batches of them, those of few tokens first."""
+    """Return a tokenizer, sentences, and some of their batches, those of few tokens first."""
     texts = read_corpus(options.data / "corpus" / "english-9m-words.txt.gz")[:50_000]
     tokenizer = train_tokenizer(texts)
     sentences = TokenisedSentences.of(texts, tokenizer, 200)
@@ -137,7 +139,7 @@ def _sentences(options: argparse.Namespace) -> tuple[Any, TokenisedSentences, li
 def _stepper(
     tokenizer: Any, sentences: TokenisedSentences, seed: int
 ) -> Callable[[SentenceBatch, str, int], Callable[[], None]]:
-    """Return what makes, of a batch, an objective and a number of nodes, something that takes a training step."""
+    """Return a function from (batch, objective, nodes) to a function that takes a training step."""
     vocabulary = tokenizer.get_vocab_size()
     shares = torch.from_numpy(sentences.shares(vocabulary)).float()
     counted = counted_vectors(sentences, vocabulary, CHANNELS * SIZE, seed)
@@ -159,7 +161,7 @@ def _stepper(
 
 
 def _memory(options: argparse.Namespace) -> dict[str, float]:
-    """Return the most gigabytes that a process held, by objective."""
+    """Return the peak memory of a process by objective, in gigabytes."""
     found: dict[str, float] = {}
     asked = [(name, NODES) for name in OBJECTIVES] + [("contrastive", 0)]
     for objective, nodes in asked:
@@ -179,7 +181,7 @@ def _memory(options: argparse.Namespace) -> dict[str, float]:
 
 
 def _peaks(options: argparse.Namespace) -> dict[str, float]:
-    """Take a step on the batch of the most tokens; return the gigabytes held before and at most."""
+    """Step on the batch with the most tokens; return gigabytes before the step and at the peak."""
     keep_freed_memory()
     tokenizer, sentences, batches = _sentences(options)
     take = _stepper(tokenizer, sentences, options.seed)(
@@ -191,7 +193,7 @@ def _peaks(options: argparse.Namespace) -> dict[str, float]:
 
 
 def _trees_alone(tokenizer: Any, batch: SentenceBatch) -> Any:
-    """Return what finds trees, and computes their nodes up and down, forwards and backwards."""
+    """Return a function that computes trees and their nodes, up and down, with gradients."""
     table = torch.nn.Embedding(tokenizer.get_vocab_size(), CHANNELS * SIZE)
     up, down = torch.nn.Linear(2 * SIZE, SIZE), torch.nn.Linear(SIZE, 2 * SIZE)
     tokens, lengths = torch.from_numpy(batch.tokens), torch.from_numpy(batch.lengths)

@@ -1,4 +1,4 @@
-"""A made-up index of any size: clustered vectors, links that stay near, and an encoder that looks vectors up."""
+"""A synthetic index of any size: clustered vectors, local links, and a look-up encoder."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Floats = NDArray[np.float32]
 
 
 class Synthetic:
-    """Unit vectors in clusters of some hundred, made block by block, the same for the same seed.
+    """Unit vectors in clusters of about a hundred, made block by block, reproducible by seed.
 
     Args:
-        count: How many.
-        seed: Their seed.
+        count: Number of vectors.
+        seed: Random seed.
     """
 
     def __init__(self, count: int, seed: int) -> None:
@@ -50,11 +50,11 @@ class Synthetic:
             yield start, self._block(start)
 
     def whole(self) -> Floats:
-        """Return all vectors."""
+        """Return all vectors, of shape (count, dim)."""
         return np.concatenate([block for _, block in self.blocks()])
 
     def queries(self, vectors: Floats, count: int) -> tuple[NDArray[np.int64], Floats]:
-        """Return rows, and unit vectors near theirs, as projected heads are."""
+        """Return rows, and unit vectors near the vectors of these rows, as projected heads are."""
         rng = np.random.default_rng((self.seed, 1))
         rows = rng.choice(self.count, count, replace=False)
         moved = vectors[rows] + 0.03 * rng.standard_normal((count, DIM), dtype=np.float32)
@@ -70,7 +70,10 @@ class Synthetic:
 
 
 def graph_of(made: Synthetic) -> KnowledgeGraph:
-    """Return a graph of these entities: 0 to 50 tails for each head and relation, few for most, all of its cluster."""
+    """Return a graph of these entities, with links within clusters.
+
+    Each head has 0 to 50 tails of its own cluster by one relation; most heads have few.
+    """
     rng = np.random.default_rng((made.seed, 3))
     counts = np.minimum(MOST_TAILS, rng.pareto(1.0, made.count).astype(np.int64))
     heads = np.repeat(np.arange(made.count), counts)
@@ -98,11 +101,11 @@ def graph_of(made: Synthetic) -> KnowledgeGraph:
 
 
 class SyntheticEncoder(TextEncoder):
-    """Stands in for a text encoder: an entity's text is its row, whose vector is made, not computed from words.
+    """A text encoder with synthetic entity vectors, looked up by row instead of encoded.
 
     Args:
         made: The vectors.
-        folder: Where the files that an index copies are put.
+        folder: Folder of the files that an index copies.
     """
 
     def __init__(self, made: Synthetic, folder: Path) -> None:
@@ -113,7 +116,7 @@ class SyntheticEncoder(TextEncoder):
         )
 
     def encode(self, texts: Sequence[str]) -> Floats:
-        """Return a unit vector of each text, made from its hash."""
+        """Return a unit vector of each text, seeded by its hash."""
         seeds = [
             int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
             for text in texts
@@ -126,7 +129,7 @@ class SyntheticEncoder(TextEncoder):
     def stream(
         self, texts: Sequence[str], done: int = 0
     ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
-        """Yield the vectors of all entities, whose texts these are, in order of their rows."""
+        """Yield (rows, vectors) of all entities in row order, given the texts of all entities."""
         assert len(texts) == self._made.count
         for number, (start, block) in enumerate(self._made.blocks()):
             if number >= done:
@@ -134,7 +137,7 @@ class SyntheticEncoder(TextEncoder):
 
 
 def encoders(made: Synthetic, folder: Path) -> tuple[SyntheticEncoder, HyperCL]:
-    """Return a text encoder, and a Hyper-CL encoder on top with untrained projections of rank 32."""
+    """Return a text encoder, and a Hyper-CL encoder with untrained projections of rank 32."""
     torch.manual_seed(made.seed)
     text = SyntheticEncoder(made, folder)
     return text, HyperCL(text, HyperNetwork(LinkNetworkSettings(dim=DIM)))

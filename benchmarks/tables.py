@@ -1,4 +1,4 @@
-"""Pages of the benchmarks, made from the records: one a benchmark, and a summary of one screen."""
+"""Pages of the benchmarks, generated from the records: one per benchmark, and a summary."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["PAGES", "SITE", "pages", "read_records", "summary", "write_pages"]
 
 
 SITE = ROOT / "docs" / "benchmarks"
-"""Where the pages are in the sources of the site."""
+"""Folder of the pages in the sources of the documentation."""
 
 
 class Line(NamedTuple):
     """A line of the summary.
 
     Attributes:
-        what: What was measured.
+        what: Task and metric.
         record: Name of the record.
-        figure: The figure of it that is shown.
+        figure: Name of the figure that is shown.
         beside: The best published number, or peer, with its name.
     """
 
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page: the records whose names begin with its name.
+    """A page, which shows the records whose names begin with its name.
 
     Attributes:
         title: Its heading.
@@ -167,19 +167,19 @@ PAGES: dict[str, Page] = {
     "large-graph": Page("A graph of 120,000 entities"),
     "reliability": Page("Reliability"),
 }
-"""The pages, by the name that their records begin with; the longest one counts."""
+"""Pages by the prefix of their records' names; the longest matching prefix counts."""
 
 
 def read_records(folder: Path = RESULTS) -> list[dict[str, Any]]:
-    """Return all records, by name."""
+    """Return all records in order of their names."""
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
 
 
 def page_of(record: str) -> str:
-    """Return the name of the page that a record is on.
+    """Return the name of the page of a record.
 
     Raises:
-        KeyError: If no page is named like the record begins.
+        KeyError: If the record's name begins with the name of no page.
     """
     names = [name for name in PAGES if record == name or record.startswith(f"{name}-")]
     if not names:
@@ -188,7 +188,7 @@ def page_of(record: str) -> str:
 
 
 def pages(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the pages in Markdown, by name: a section for each record, and ``index``."""
+    """Return the pages in Markdown by name: a section for each record, and ``index``."""
     sections: dict[str, list[str]] = {}
     for record in records:
         sections.setdefault(page_of(record["name"]), []).append(_section(record))
@@ -201,15 +201,16 @@ def pages(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def summary(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
-    """Return the summary: the main figures beside the best published numbers, and a list of pages.
+    """Return the summary: main figures beside published numbers, and a list of pages.
 
     Args:
         records: The records.
-        names: The pages that there are.
+        names: Names of the existing pages.
     """
     figures = {record["name"]: flat(record["figures"]) for record in records}
     rows = [
-        f"| [{line.what}]({name}.md) | {_number(figures[line.record][line.figure])} | {line.beside} |"
+        f"| [{line.what}]({name}.md) | {_number(figures[line.record][line.figure])} "
+        f"| {line.beside} |"
         for name in names
         for line in PAGES[name].lines
         if line.record in figures
@@ -218,11 +219,11 @@ def summary(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
     return f"""\
 # Benchmarks
 
-Made from the records in `benchmarks/results/`; `python -m benchmarks --help` lists the commands that
-measure. Each page has its command, commit, seed, machine, protocol and notes. MRR keeps the entity that
-is asked about as a candidate, as the papers do.
+Generated from the records in `benchmarks/results/`; `python -m benchmarks --help` lists the
+commands. Each page has its command, commit, seed, machine, protocol and notes. For MRR the query
+entity stays a candidate, as in the papers.
 
-| | ontodex | published, or beside it |
+| | ontodex | published, or peer |
 | --- | ---: | --- |
 {chr(10).join(rows)}
 
@@ -235,11 +236,11 @@ is asked about as a candidate, as the papers do.
 
 
 def write_pages(records: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
-    """Write the pages; return their paths.
+    """Write the pages that changed; return the paths of all pages.
 
     Args:
         records: The records.
-        folder: Where to; made if it is not there.
+        folder: Folder of the pages; created if missing.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -297,11 +298,12 @@ def _row(name: str, value: Any, goal: Mapping[str, Any] | None) -> str:
         for key, sign in (("at_most", "≤"), ("at_least", "≥"))
         if key in goal
     ]
-    return f"| {name} | {_number(value)} | {', '.join(wanted)} | {'met' if goal['met'] else '**missed**'} |"
+    met = "met" if goal["met"] else "**missed**"
+    return f"| {name} | {_number(value)} | {', '.join(wanted)} | {met} |"
 
 
 def _number(value: Any) -> str:
-    """Show enough digits: 1,234, 12.3, 0.123; a share near 1 in full.
+    """Format a value with enough digits: 1,234, 12.3, 0.123; a share near 1 in full.
 
     >>> [_number(value) for value in (1234.5, 12.34, 0.1234, 0.99995, 300000, "auto")]
     ['1,234', '12.3', '0.123', '0.99995', '300,000', 'auto']

@@ -1,4 +1,7 @@
-"""Link prediction by relations that training had none of: what projections learnt from the others say of them."""
+"""Link prediction by relations without training triples.
+
+Projections are learnt from the other relations.
+"""
 
 from __future__ import annotations
 
@@ -29,27 +32,27 @@ from ontodex.trainers.links.settings import HyperCLTraining
 __all__ = ["add_options", "left_out", "run"]
 
 SHARE = 0.15
-"""Share of the relations that are left out."""
+"""Share of the relations that are left out of training."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument(
         "--draws",
         type=int,
         default=3,
-        help="draws of relations, by seeds from --seed on (default 3)",
+        help="draws of relations, with seeds from --seed on (default 3)",
     )
     parser.add_argument(
         "--questions",
         type=int,
         default=3000,
-        help="triples to rank in a draw (default %(default)s)",
+        help="triples to rank per draw (default %(default)s)",
     )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "unseen-relations")
     if options.quick:
         options.draws, options.questions = 1, 50
@@ -85,10 +88,12 @@ def run(options: argparse.Namespace) -> list[Measured]:
             },
             figures=figures,
             notes=[
-                f"Mean of {options.draws} draws. Relations with more than a quarter of the triples are not drawn. Filtered "
-                "by all triples; ties at their mean rank; tails and heads; texts alone, without the links of entities.",
-                "trained on the others: projections by the default training, which starts from the network in the box, on "
-                "a frozen text encoder; what is left out is asked by its name. plain encoder: reads “head relation”.",
+                f"Mean of {options.draws} draws. Relations with more than a quarter of the "
+                "triples are not drawn. Ranks of tails and heads, filtered by all triples; ties "
+                "get their mean rank. Texts alone, without the links of entities.",
+                "trained on the others: projections by the default training, which starts from "
+                "the bundled network, with a frozen text encoder; the left-out relations are "
+                "queried by name. plain encoder: encodes “head relation” as one text.",
             ],
         )
     ]
@@ -97,7 +102,11 @@ def run(options: argparse.Namespace) -> list[Measured]:
 def left_out(
     graph: KnowledgeGraph, questions: int, seed: int
 ) -> tuple[KnowledgeGraph, KnowledgeGraph]:
-    """Return a graph without the triples of some relations, and the whole one with some of these for its test triples."""
+    """Split off the triples of some relations.
+
+    Returns:
+        The graph without the triples, and the full graph with some of them as test triples.
+    """
     rng = np.random.default_rng((seed, 3))
     counts = np.bincount(graph.triples[:, 1], minlength=graph.n_relations)
     rare = rng.permutation(np.flatnonzero((counts > 0) & (counts <= TOO_COMMON * graph.n_triples)))
@@ -108,7 +117,7 @@ def left_out(
         graph, heads=heads, relations=relations, tails=tails, valid=none, test=none
     )
     asked = rng.permutation(graph.triples[gone])[:questions]
-    everything = np.concatenate([graph.valid, graph.test])  # known, to filter by
+    everything = np.concatenate([graph.valid, graph.test])  # known triples, for the filter
     return known, dataclasses.replace(graph, valid=everything, test=asked)
 
 

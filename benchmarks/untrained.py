@@ -1,4 +1,4 @@
-"""Hierarchies that are asked by the encoder in the box, of which some entities or links were changed before."""
+"""Hierarchies with changed entities or links, queried by the bundled encoder without training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Links = Collection[tuple[int, int]]
 """Rows of children and parents."""
 
 GRAPHS = ["doid-2016", "schema-org"]
-"""Hierarchies that are measured on unless others are named."""
+"""Default hierarchies."""
 
 
 def add_graphs(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def of_each_graph(
     what: str,
     measure: Callable[[argparse.Namespace, str, ontodex.KnowledgeGraph], Measured],
 ) -> list[Measured]:
-    """Measure each hierarchy that was chosen."""
+    """Measure each chosen hierarchy."""
     expect_data(options, what)
     return [measure(options, name, LOADERS[name](options.data)) for name in options.graph or GRAPHS]
 
@@ -46,7 +46,7 @@ def of_each_graph(
 def with_links(
     graph: ontodex.KnowledgeGraph, put_in: Links, *, taken_out: Links = ()
 ) -> ontodex.KnowledgeGraph:
-    """Put links of the hierarchy into a graph, and take others out."""
+    """Add links to the hierarchy of a graph, and remove others."""
     (relation, *_) = graph.hierarchy_relations
     out = {(child, relation, parent) for child, parent in taken_out}
     kept = [triple for triple in map(tuple, graph.triples.tolist()) if triple not in out]
@@ -56,7 +56,7 @@ def with_links(
 
 
 def built(graph: ontodex.KnowledgeGraph, folder: str) -> ontodex.Engine:
-    """Build an index of a hierarchy alone: nothing is trained."""
+    """Build an index of a hierarchy alone, without training."""
     return ontodex.build(
         graph,
         Path(folder) / "hierarchy.odx",
@@ -68,9 +68,13 @@ def built(graph: ontodex.KnowledgeGraph, folder: str) -> ontodex.Engine:
 
 
 def hit_alone(engine: ontodex.Engine) -> Subsumptions:
-    """Return what ranks parents and children of an engine's graph by the subsumption score alone."""
+    """Return a ranker of parents and children by the subsumption score alone."""
     index = engine.index
     return Subsumptions(
-        index.graph, index.graph.hierarchy(on_cycle="warn"), index.vectors("hierarchy"), index.curvature, index.rule,
+        index.graph,
+        index.graph.hierarchy(on_cycle="warn"),
+        index.vectors("hierarchy"),
+        index.curvature,
+        index.rule,
         encode=lambda texts: np.asarray(engine.resources.encoders.hierarchy.items(texts)),
-    )  # fmt: skip
+    )

@@ -1,4 +1,4 @@
-"""Link prediction before any training: the network that ontodex brings, on graphs that it was not made from."""
+"""Link prediction without training: the bundled network, on graphs that it was not trained on."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ PATTERNS = (
     "GRAM",
 )
 SHARES = (0.3, 0.06, 0.04, 0.02, 0.02, 0.02, 0.12, 0.1, 0.12, 0.2)
-"""How relations read in the wild, and how often each is drawn; GRAM is a run of words of plain text."""
+"""Share of each pattern among the drawn relations; GRAM is an n-gram of plain text."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be set."""
+    """Add the options of this benchmark."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
     parser.add_argument(
         "--questions", type=int, default=3000, help="triples to rank (default %(default)s)"
@@ -59,18 +59,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--make",
         type=Path,
-        help="first make the network anew into this folder, and measure that one",
+        help="train the network again into this folder, and measure that network",
     )
     parser.add_argument(
         "--relations", type=int, default=60_000, help="with --make: relations drawn (%(default)s)"
     )
     parser.add_argument(
-        "--texts", type=int, default=260_000, help="with --make: texts read (default %(default)s)"
+        "--texts", type=int, default=260_000, help="with --make: texts used (default %(default)s)"
     )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+    """Run the benchmark and return its records."""
     expect_data(options, "zero-shot")
     text = TextEncoder.load()
     if options.make is not None:
@@ -79,13 +79,14 @@ def run(options: argparse.Namespace) -> list[Measured]:
         made = HyperCL.in_the_box(text)
         if made is None:
             sys.exit(
-                "python -m benchmarks zero-shot: expected the encoder that the network in the box is for, found another"
+                "python -m benchmarks zero-shot: expected the encoder that the network in the "
+                "box is for, found another"
             )
     return [_measured(options, name, text, made) for name in options.graph or list(GRAPHS)]
 
 
 def make(options: argparse.Namespace, text: TextEncoder) -> HyperCL:
-    """Make the network that ontodex brings, from the names of WordNet, ConceptNet and three ontologies, and plain text."""
+    """Train the bundled network on names of WordNet, ConceptNet, ontologies, and plain text."""
     rng = np.random.default_rng((options.seed, 0))
     graphs = [LOADERS[name](options.data) for name in ("wordnet", "doid-2026", "go-2022")]
     schema = ontodex.read(options.data / "ontologies" / "schemaorg-30.0.ttl")
@@ -112,7 +113,10 @@ def make(options: argparse.Namespace, text: TextEncoder) -> HyperCL:
 def relation_phrases(
     names: list[list[str]], sentences: list[list[str]], count: int, rng: np.random.Generator
 ) -> list[str]:
-    """Draw what relations may read like: names alone, with the words that go with them, in a row, and runs of words."""
+    """Draw phrases that relations may have as names.
+
+    They are names alone, names with function words, sequences of names, and n-grams of plain text.
+    """
     shares = np.array([0.4, 0.25, 0.2, 0.15])
     found = set()
     for pattern in rng.choice(PATTERNS, count, p=SHARES).tolist():
@@ -130,7 +134,7 @@ def relation_phrases(
 
 
 def _conceptnet(data: Path) -> set[str]:
-    """Return the concepts of ConceptNet; its links are left alone."""
+    """Return the concepts of ConceptNet; its links are not used."""
     with gzip.open(
         data / "ontologies" / "conceptnet-5.6.0-subset.ndjson.gz", "rt", encoding="utf-8"
     ) as lines:
@@ -150,7 +154,7 @@ def _properties(data: Path) -> list[str]:
 
 
 def _sentences(data: Path, most: int = 60_000) -> list[list[str]]:
-    """Return sentences of plain text as words, every fifth of the first."""
+    """Return every fifth sentence of the plain text as words, at most ``most``."""
     found: list[list[str]] = []
     with gzip.open(data / "corpus" / "english-9m-words.txt.gz", "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines):
@@ -163,7 +167,7 @@ def _sentences(data: Path, most: int = 60_000) -> list[list[str]]:
 
 
 def _graph(options: argparse.Namespace, name: str) -> KnowledgeGraph:
-    """Return a graph, some of its triples as questions; all are known, as nothing is trained."""
+    """Return a graph with some triples as test triples; all are known, as nothing is trained."""
     if name == "hpo":
         with tempfile.TemporaryDirectory() as folder:
             graph = ontodex.read(*write_hpo(Path(folder)))
@@ -179,7 +183,7 @@ def _graph(options: argparse.Namespace, name: str) -> KnowledgeGraph:
 
 
 def asking_together(graph: KnowledgeGraph, text: TextEncoder) -> QueryFunction:
-    """Return how a plain encoder asks: it reads the entity and the relation as one text."""
+    """Return the query function of a plain encoder: entity and relation encoded as one text."""
     labels, relations = list(graph.labels), list(graph.relation_labels)
 
     def together(rows: NDArray[np.integer], numbers: NDArray[np.integer]) -> NDArray[np.float32]:
@@ -220,10 +224,11 @@ def _measured(options: argparse.Namespace, name: str, text: TextEncoder, made: H
         figures=figures,
         goals={},
         notes=[
-            "Neither the graph nor its relations were in what the network was made from. Filtered by all triples; ties at "
-            "their mean rank; tails and heads; the asked entity is no candidate, unless the graph links some entity to "
-            f"itself by the relation; {len(graph.test):,} triples are ranked in both directions.",
-            "Seconds hold what has to be encoded for the questions: each for the plain encoder, the relations alone for the "
-            "network.",
+            "The bundled network was trained on neither the graph nor its relations. "
+            f"{len(graph.test):,} triples are ranked in both directions, filtered by all "
+            "triples; ties get their mean rank. The query entity is no candidate, unless the "
+            "graph has a triple that links an entity to itself by the relation.",
+            "Seconds include encoding: every query for the plain encoder, the relations alone "
+            "for the network.",
         ],
     )
