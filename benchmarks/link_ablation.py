@@ -24,9 +24,21 @@ from ontodex.indexers.link_weights import (
 from ontodex.scoring.graph_features import GraphFeatures, add_offsets
 from ontodex.storage.space_names import HYBRID, LINK
 
-__all__ = ["CANDIDATE", "KEPT", "ablation", "new_heads", "reverses_of_held_out", "strata"]
+__all__ = [
+    "CANDIDATE",
+    "KEPT",
+    "NOT_LINKED",
+    "REVERSED",
+    "ablation",
+    "new_heads",
+    "reverses_of_held_out",
+    "strata",
+]
 
 KEPT = ("mrr", "hits@1", "hits@10")
+
+REVERSED, NOT_LINKED = "the reverse triple is in train", "the pair is not linked in train"
+"""Two strata of test triples."""
 
 CANDIDATE = "the asked entity a candidate"
 """End of the names of figures in the papers' protocol."""
@@ -158,7 +170,7 @@ def _groups(graph: ontodex.KnowledgeGraph) -> Iterator[tuple[str, NDArray[np.boo
     """Yield the strata of the test triples: by their pair in train, and by relation if few."""
     test, train = graph.test, graph.triples
     reverse = np.isin(_keys(graph, test[:, ::-1]), _keys(graph, train))
-    yield "the reverse triple is in train", reverse
+    yield REVERSED, reverse
     ends, known = (np.sort(part[:, [0, 2]], axis=1) for part in (test, train))
     size = graph.n_entities
     linked = np.isin(
@@ -166,7 +178,7 @@ def _groups(graph: ontodex.KnowledgeGraph) -> Iterator[tuple[str, NDArray[np.boo
         known[:, 0].astype(np.int64) * size + known[:, 1],
     )
     yield "the pair is linked in train, the reverse triple is not there", linked & ~reverse
-    yield "the pair is not linked in train", ~linked
+    yield NOT_LINKED, ~linked
     if graph.n_relations <= 20:
         for number, name in enumerate(graph.relation_ids):
             yield name, test[:, 1] == number
