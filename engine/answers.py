@@ -5,13 +5,14 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.resolve import ResolvedTerm
-from ontodex.engine.results.hits import Hit, Hits, Resolution
+from ontodex.engine.results.hits import NONE_LEFT_OUT, Hit, Hits, KnownLeftOut, Resolution
 from ontodex.errors import SettingsError
 from ontodex.graph import KnowledgeGraph
 
@@ -22,6 +23,7 @@ __all__ = [
     "answered",
     "checked",
     "hits_of",
+    "left_out",
     "milliseconds",
     "no_rows",
     "own_row",
@@ -29,8 +31,23 @@ __all__ = [
 
 Rows = NDArray[np.int64]
 Scored = tuple[Rows, NDArray[np.float64]]
-Answer = tuple[tuple[Hit, ...], dict[str, Resolution], str]
-"""Hits, the resolution of each part of the question, and the name of the score."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one question of a batch.
+
+    Attributes:
+        hits: The hits, best first.
+        resolutions: The resolution of each part of the question.
+        method: Name of the score.
+        known_left_out: The known answers that are not among the hits, as they were excluded.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    resolutions: dict[str, Resolution] = field(default_factory=dict)
+    method: str = ""
+    known_left_out: KnownLeftOut = NONE_LEFT_OUT
 
 
 def no_rows() -> Rows:
@@ -70,13 +87,14 @@ def hits_of(
         graph: Graph of the entities.
         scored: Rows and scores of the entities.
         known: Rows of known answers.
-        probabilities: Probability of each entity, if there are probabilities.
+        probabilities: Probability of each entity, if there are probabilities; the hits of known
+            answers have none.
     """
     rows, scores = scored
     values = [None] * len(rows) if probabilities is None else probabilities.tolist()
     marked = np.isin(rows, known).tolist()
     return tuple(
-        Hit(graph.ids[row], graph.labels[row], score, mark, probability)
+        Hit(graph.ids[row], graph.labels[row], score, mark, None if mark else probability)
         for row, score, mark, probability in zip(
             rows.tolist(), scores.tolist(), marked, values, strict=True
         )
@@ -94,6 +112,32 @@ def answered(
     """Return the answers to a batch of questions that was asked at ``start``."""
     took = milliseconds(start, len(answers))
     return [
-        Hits(hits, question, resolutions, method, took, graph)
-        for hits, resolutions, method in answers
+        Hits(
+            one.hits,
+            question,
+            one.resolutions,
+            one.method,
+            took,
+            graph,
+            known_left_out=one.known_left_out,
+        )
+        for one in answers
     ]
+
+
+EXAMPLES = 3
+"""Known answers that are named where known answers are left out."""
+
+
+def left_out(labels: Sequence[str], rows: Rows, known: str) -> KnownLeftOut:
+    """Return the known answers that an answer leaves out.
+
+    Args:
+        labels: Labels by row.
+        rows: Rows of the known answers.
+        known: ``"exclude"`` if they are left out.
+    """
+    if known != "exclude":
+        return NONE_LEFT_OUT
+    named = tuple(labels[row] for row in rows[:EXAMPLES].tolist())
+    return KnownLeftOut(len(rows), named)

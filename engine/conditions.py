@@ -364,7 +364,7 @@ class Conditions:
         for position, one in enumerate(under):
             groups.setdefault(one, []).append(position)
         vectors = vectors_of(self._strategy.vectors, resolved, self._strategy.encode)
-        hits: list[Answer] = [((), {}, "")] * len(resolved)
+        hits = [Answer()] * len(resolved)
         for one, projected in self._under(list(groups)):
             for positions in projected.parts(groups[one]):
                 entities = [resolved[position] for position in positions]
@@ -384,7 +384,9 @@ class Conditions:
                         "condition": under[position].relation.resolution,
                     }
                     method = self._strategy.method + WITH_TAILS * (len(linked) > 0)
-                    hits[position] = hits_of(self._graph, scored, no_rows()), resolutions, method
+                    hits[position] = Answer(
+                        hits_of(self._graph, scored, no_rows()), resolutions, method
+                    )
         return answered(self._graph, "similar", hits, start)
 
     def resolved(self, condition: str) -> Condition:

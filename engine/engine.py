@@ -184,8 +184,8 @@ class Engine(LinkQuestions):
         Args:
             text: An entity or any text.
             k: Number of hits.
-            known: ``"include"`` marks asserted ancestors, direct or not; ``"exclude"`` excludes
-                them; ``"only"`` ranks them alone.
+            known: ``"include"`` lists asserted ancestors first, parents before others, without a
+                probability; ``"exclude"`` leaves them out; ``"only"`` lists them alone.
 
         Raises:
             UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
@@ -221,11 +221,12 @@ class Engine(LinkQuestions):
         """Find positions of a new concept in the hierarchy (taxonomy completion).
 
         A position is a parent, and the entities below that parent that move below the concept.
-        Parents are those of :meth:`parents`, the best first, with ancestors of a parent of
-        probability above 0.9 last. A descendant of the parent moves if its score as a child of the
-        concept is above the threshold of the index's rule, and above its score as a child of the
-        parent; of an ancestor and its descendant, only the ancestor is listed. An entity of the
-        graph is placed as if it were new, but never below its descendants or above its ancestors.
+        Parents are those of :meth:`parents`, asserted ones first, then predicted ones, the best
+        first, with ancestors of a parent of probability above 0.9 last. A descendant of the parent
+        moves if its score as a child of the concept is above the threshold of the index's rule, and
+        above its score as a child of the parent; of an ancestor and its descendant, only the
+        ancestor is listed. An entity of the graph is placed as if it were new, but never below its
+        descendants or above its ancestors.
 
         Args:
             text: An entity or any text.

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import Rows, answered, checked, no_rows, own_row
+from ontodex.engine.answers import Answer, Rows, answered, checked, left_out, no_rows, own_row
 from ontodex.engine.known import CHOICES
 from ontodex.engine.resolve import ResolvedTerm, expect_pairs, resolve_entities
 from ontodex.engine.resources import Resources
@@ -139,7 +139,12 @@ class Entailments:
             ]
             found = self._best(question, queries, [self._sentences_of(rows) for rows in refused], k)
         answers = [
-            (self._hits(rows, scores, marked), {"text": one.resolution}, METHODS[self.form])
+            Answer(
+                self._hits(rows, scores, marked),
+                {"text": one.resolution},
+                METHODS[self.form],
+                left_out(self.graph.labels, marked, known),
+            )
             for one, (rows, scores), marked in zip(resolved, found, asserted, strict=True)
         ]
         return answered(self.graph, question, answers, start)

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import (
+    Answer,
     Rows,
     Scored,
     answered,
     checked,
     hits_of,
+    left_out,
     milliseconds,
     no_rows,
     own_row,
@@ -230,22 +232,28 @@ def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) 
     refused = {
         question: subsumptions.refused(question, resolved) for question in ("parents", "children")
     }
+    asserted = [subsumptions.asserted("parents", one.row) for one in resolved]
     pool, all_votes = max(POOL, 5 * k), subsumptions.vote_offsets("parents", resolved)
-    parents = subsumptions.above.top(
-        points, pool, refused["parents"], [votes.offsets for votes in all_votes]
-    )
+    excluded = [
+        np.concatenate([other, ancestors])
+        for other, (ancestors, _) in zip(refused["parents"], asserted, strict=True)
+    ]
+    parents = subsumptions.above.top(points, pool, excluded, [votes.offsets for votes in all_votes])
     children = subsumptions.below.top(points, pool, refused["children"])
     positions = []
-    for point, one, above, votes, below, none in zip(
-        points, resolved, parents, all_votes, children, refused["children"], strict=True
+    for point, one, above, votes, below, none, (ancestors, descendants) in zip(
+        points, resolved, parents, all_votes, children, refused["children"], asserted, strict=True
     ):
-        ancestors, descendants = subsumptions.asserted("parents", one.row)
         probabilities = subsumptions.probabilities("parents", above, votes)
-        last = _above_sure_parent(subsumptions, above[0], probabilities)
-        best = np.argsort(last, kind="stable")[:k]
-        rows, scores = (column[best] for column in above)
-        hits = hits_of(subsumptions.graph, (rows, scores), ancestors, probabilities[best])
-        moving = [_moving(subsumptions, point, parent, below, none) for parent in rows.tolist()]
+        last = np.argsort(_above_sure_parent(subsumptions, above[0], probabilities), kind="stable")
+        known = subsumptions.above.among(point, ancestors, len(ancestors), votes.offsets)
+        rows, scores = subsumptions.after_asserted(
+            "parents", one.row, known, (above[0][last], above[1][last])
+        )
+        best = rows[:k], scores[:k]
+        probabilities = subsumptions.probabilities("parents", best, votes)
+        hits = hits_of(subsumptions.graph, best, ancestors, probabilities)
+        moving = [_moving(subsumptions, point, parent, below, none) for parent in best[0].tolist()]
         positions.append(
             tuple(
                 Placement(
@@ -423,28 +431,52 @@ class Subsumptions:
         refused = self.refused(question, resolved)
         searcher = self.above if question == "parents" else self.below
         all_votes = self.vote_offsets(question, resolved)
-        if known == "only":
-            parts = zip(points, asserted, all_votes, strict=True)
-            found = [
-                searcher.among(point, rows, k, votes.offsets) for point, (rows, _), votes in parts
-            ]
-        else:
-            left_out = [
-                np.concatenate([other, rows if known == "exclude" else no_rows()])
+        found = [(no_rows(), np.zeros(0))] * len(resolved)
+        if known != "only":
+            excluded = [
+                np.concatenate([other, rows])
                 for other, (rows, _) in zip(refused, asserted, strict=True)
             ]
-            found = searcher.top(points, k, left_out, [votes.offsets for votes in all_votes])
-        answers = [
-            (
-                hits_of(self.graph, scored, rows, self.probabilities(question, scored, votes)),
-                {"text": one.resolution},
-                self.methods[question],
+            found = searcher.top(points, k, excluded, [votes.offsets for votes in all_votes])
+        answers = []
+        for one, point, votes, (rows, scores), (known_rows, _) in zip(
+            resolved, points, all_votes, found, asserted, strict=True
+        ):
+            if known != "exclude":
+                every = searcher.among(point, known_rows, len(known_rows), votes.offsets)
+                rows, scores = self.after_asserted(question, one.row, every, (rows, scores))
+            best = rows[:k], scores[:k]
+            answers.append(
+                Answer(
+                    hits_of(
+                        self.graph, best, known_rows, self.probabilities(question, best, votes)
+                    ),
+                    {"text": one.resolution},
+                    self.methods[question],
+                    left_out(self.graph.labels, known_rows, known),
+                )
             )
-            for one, scored, (rows, _), votes in zip(
-                resolved, found, asserted, all_votes, strict=True
-            )
-        ]
         return answered(self.graph, question, answers, start)
+
+    def after_asserted(
+        self, question: str, row: int | None, asserted: Scored, predicted: Scored
+    ) -> Scored:
+        """Return asserted answers, the direct ones first, and then predicted ones.
+
+        Args:
+            question: ``"parents"`` or ``"children"``.
+            row: The entity that the question is about; ``None`` for free text, which has none.
+            asserted: Rows and scores of all asserted answers, best first.
+            predicted: Rows and scores of predicted answers, best first.
+        """
+        if row is None:
+            return predicted
+        step = self.hierarchy.parents if question == "parents" else self.hierarchy.children
+        order = np.argsort(~np.isin(asserted[0], step(row)), kind="stable")
+        return (
+            np.concatenate([asserted[0][order], predicted[0]]),
+            np.concatenate([asserted[1][order], predicted[1]]),
+        )
 
     def vote_offsets(self, question: str, entities: Sequence[ResolvedTerm]) -> list[VoteOffsets]:
         """Return the offsets by neighbour votes of the answers for each entity or text."""

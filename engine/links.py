@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from ontodex.engine.answers import (
     answered,
     checked,
     hits_of,
+    left_out,
     no_rows,
     own_row,
 )
@@ -421,19 +423,16 @@ class Links:
         k = checked(k)
         start = time.perf_counter()
         given = "tail" if question == "heads" else "head"
-        answers: list[Answer] = [((), {}, "")] * len(questions)
+        answers = [Answer()] * len(questions)
         for backward, places, entities, relations in self._by_direction(
             questions, backward=question == "heads"
         ):
             found = self._in_direction(entities, relations, backward, k, known)
-            for at, entity, relation, (hits, method) in zip(
+            for at, entity, relation, answer in zip(
                 places, entities, relations, found, strict=True
             ):
-                answers[at] = (
-                    hits,
-                    {given: entity.resolution, "relation": relation.resolution},
-                    method,
-                )
+                resolutions = {given: entity.resolution, "relation": relation.resolution}
+                answers[at] = replace(answer, resolutions=resolutions)
         return answered(self._graph, question, answers, start)
 
     def embed(
@@ -493,14 +492,14 @@ class Links:
         backward: bool,
         k: int,
         known: str,
-    ) -> list[tuple[tuple[Hit, ...], str]]:
-        """Return hits and method of each question for tails, or for heads if ``backward``."""
+    ) -> list[Answer]:
+        """Answer each question for tails, or for heads if ``backward``, without resolutions."""
         true = [
             self._known_answers(entity.row, relation.row, backward)
             for entity, relation in zip(entities, relations, strict=True)
         ]
         queries, offsets = self._queries.of_terms(entities, relations, backward=backward)
-        left_out = [
+        excluded = [
             self._left_out(rows, entity, relation)
             for rows, entity, relation in zip(
                 true if known == "exclude" else [no_rows()] * len(true),
@@ -511,17 +510,21 @@ class Links:
         ]
         method = self._queries.method
         if self._reranker is None:
-            found = self._ranked(queries, offsets, k, known, true, left_out)
+            found = self._ranked(queries, offsets, k, known, true, excluded)
         else:
             count = max(k, self._reranker.top)
-            found = self._ranked(queries, offsets, count, known, true, left_out)
+            found = self._ranked(queries, offsets, count, known, true, excluded)
             texts = self._reranker.questions(entities, relations, backward=backward)
             found = [
                 (rows[:k], scores[:k]) for rows, scores in self._reranker.reordered(texts, found)
             ]
             method = f"{method} + cross-encoder logit (best {count} re-ranked)"
         return [
-            (hits_of(self._graph, scored, rows), method)
+            Answer(
+                hits_of(self._graph, scored, rows),
+                method=method,
+                known_left_out=left_out(self._graph.labels, rows, known),
+            )
             for rows, scored in zip(true, found, strict=True)
         ]
 
@@ -555,10 +558,11 @@ class Links:
                 for row, score in zip(rows.tolist(), probabilities.tolist(), strict=True)
             )
             answers.append(
-                (
+                Answer(
                     hits,
                     {"head": head.resolution, "tail": tail.resolution},
                     METHOD + self._other_direction(head, tail, true),
+                    left_out(self._graph.relation_labels, true, known),
                 )
             )
         return answered(self._graph, "relations", answers, start)

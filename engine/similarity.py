@@ -8,7 +8,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
+from ontodex.engine.answers import (
+    Answer,
+    Rows,
+    Scored,
+    answered,
+    checked,
+    hits_of,
+    no_rows,
+    own_row,
+)
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities, vectors_of
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hit, Hits, Resolution
@@ -111,7 +120,7 @@ def by_phrase(
         resolution = (
             Resolution(text, "free text", None, text) if one.row is None else one.resolution
         )
-        answers.append((hits, {"text": resolution}, SPAN_METHOD))
+        answers.append(Answer(hits, {"text": resolution}, SPAN_METHOD))
     return answered(graph, "search", answers, start)
 
 
@@ -153,7 +162,7 @@ def search(resources: Resources, searcher: Searcher, texts: Sequence[str], k: in
             np.concatenate([np.ones(len(own)), scores / (1 + NAME_WEIGHT)])[:k],
         )
         answers.append(
-            (hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, WITH_NAMES)
+            Answer(hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, WITH_NAMES)
         )
     return answered(index.graph, "search", answers, start)
 
@@ -166,7 +175,7 @@ def similar(resources: Resources, searcher: Searcher, texts: Sequence[str], k: i
     resolved = resolve_entities(index.graph, texts, names=resources.name_similarity)
     found = searcher.top(_vectors(resources, resolved), k, [own_row(one) for one in resolved])
     answers = [
-        (hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, METHOD)
+        Answer(hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, METHOD)
         for one, scored in zip(resolved, found, strict=True)
     ]
     return answered(index.graph, "similar", answers, start)

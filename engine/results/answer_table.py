@@ -68,7 +68,7 @@ class AnswerTable(Sequence[T]):
 def tsv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     r"""Return a table in the dialect ``excel-tab`` of Python's ``csv``.
 
-    Floats have six digits after the point, booleans are ``true`` and ``false``.
+    Floats have six digits after the point, booleans are ``true`` and ``false``, ``None`` is empty.
 
     >>> tsv(["name", "score", "known"], [["a tab\tor two", 0.5, True]])
     'name\tscore\tknown\na tab or two\t0.500000\ttrue\n'
@@ -81,6 +81,8 @@ def tsv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.6f}" if isinstance(value, float) else printable(" ".join(str(value).split()))

@@ -12,7 +12,7 @@ from ontodex.errors import LookupFailed, SettingsError
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 from ontodex.graph.writers.nquads import predictions_as_nquads
 
-__all__ = ["Hit", "Hits", "Resolution", "excerpt_of"]
+__all__ = ["NONE_LEFT_OUT", "Hit", "Hits", "KnownLeftOut", "Resolution", "excerpt_of"]
 
 COLUMNS = ("id", "label", "score", "known")
 
@@ -68,8 +68,8 @@ class Hit:
         label: Its label.
         score: Score by the method of the answer; higher is better.
         known: Whether the graph, or another known source, has the answer.
-        probability: Probability of the answer, for relations, parents, children and entailment;
-            else ``None``.
+        probability: Probability of the answer, for relations, entailment, and for parents and
+            children that are not known; else ``None``.
         text: The sentence or phrase that matched, in searches of those; else ``None``.
     """
 
@@ -85,6 +85,27 @@ class Hit:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
+@dataclass(frozen=True)
+class KnownLeftOut:
+    """Known answers that an answer does not list, as ``known="exclude"`` asks.
+
+    Attributes:
+        count: Number of known answers.
+        labels: Labels of the first three.
+    """
+
+    count: int = 0
+    labels: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        more = ", …" if self.count > len(self.labels) else ""
+        return f"{self.count:,} known left out: {', '.join(self.labels)}{more}; --known include"
+
+
+NONE_LEFT_OUT = KnownLeftOut()
+"""Of answers that list the known ones, or have none."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Hits(AnswerTable[Hit]):
     """The answers to one question, best first: a sequence of :class:`Hit` that prints as a table.
@@ -97,6 +118,7 @@ class Hits(AnswerTable[Hit]):
         took_ms: Duration in milliseconds; in a batch, the mean duration of a question.
         error: In a batch, the error in place of an answer, if the question has an unknown entity
             or relation; else ``None``.
+        known_left_out: The known answers that are not listed.
     """
 
     hits: tuple[Hit, ...]
@@ -106,6 +128,7 @@ class Hits(AnswerTable[Hit]):
     took_ms: float
     _graph: KnowledgeGraph
     error: LookupFailed | None = None
+    known_left_out: KnownLeftOut = NONE_LEFT_OUT
 
     @classmethod
     def failed(
@@ -147,18 +170,36 @@ class Hits(AnswerTable[Hit]):
             return printable(f"{title}\n      error: {self.error}")
         lines = [title, f"by {self.method}, {self.took_ms:.1f} ms"]
         width = max((len(hit.id) for hit in self.hits), default=0)
-        for rank, hit in enumerate(self.hits, 1):
-            mark = "known" if hit.known else "     "
-            probability = "" if hit.probability is None else f"p={hit.probability:.2f}  "
+        marks = [self._mark(hit) for hit in self.hits]
+        marked = max(map(len, marks), default=0)
+        likely = any(hit.probability is not None for hit in self.hits)
+        for rank, (hit, mark) in enumerate(zip(self.hits, marks, strict=True), 1):
+            probability = " " * 8 if likely else ""
+            if hit.probability is not None:
+                probability = f"p={hit.probability:.2f}  "
             text = f": {hit.text}" if hit.text not in (None, hit.label) else ""
             lines.append(
-                f"{rank:>4}  {hit.score:7.4f}  {probability}{mark}  {hit.id:<{width}}  "
+                f"{rank:>4}  {hit.score:7.4f}  {probability}{mark:<{marked}}  {hit.id:<{width}}  "
                 f"{hit.label}{text}"
             )
-        return printable("\n".join(lines if self.hits else [*lines, "      nothing found"]))
+        if not self.hits:
+            lines.append("      nothing found")
+        if self.known_left_out.count:
+            lines.append(f"      {self.known_left_out}")
+        return printable("\n".join(lines))
+
+    def _mark(self, hit: Hit) -> str:
+        """Return the word that marks a known answer; in a hierarchy it is asserted."""
+        if not hit.known:
+            return ""
+        return "asserted" if self.question in ("parents", "children") else "known"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``query``, ``method``, ``hits``, ``took_ms`` and any ``error`` as plain data."""
+        """Return the answer as plain data.
+
+        The keys are ``query``, ``method``, ``hits`` and ``took_ms``, and if there are any
+        ``known_left_out`` and ``error``.
+        """
         return {
             "query": {
                 "question": self.question,
@@ -167,6 +208,9 @@ class Hits(AnswerTable[Hit]):
             "method": self.method,
             "hits": [hit.to_dict() for hit in self.hits],
             "took_ms": round(self.took_ms, 3),
+            **(
+                {"known_left_out": asdict(self.known_left_out)} if self.known_left_out.count else {}
+            ),
             **({} if self.error is None else {"error": str(self.error)}),
         }
 

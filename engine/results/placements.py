@@ -20,8 +20,8 @@ class Placement:
     """A position of a new concept in the hierarchy.
 
     Attributes:
-        parent: Parent of the concept, with the probability that the concept is below it; ``known``
-            if the graph asserts that.
+        parent: Parent of the concept: ``known`` if the graph asserts it, else with the probability
+            that the concept is below it.
         children: Entities below that parent that move below the new concept; mostly empty.
     """
 
@@ -44,9 +44,9 @@ class Placements(AnswerTable[Placement]):
 
         place: text = “ruminant” (free text)
         by subsumption score (HiT) + neighbour votes, 2.8 ms
-           1  p=0.73  under         ex:tame   tame animal
-                      over          ex:cow    cow
-                      over          ex:sheep  sheep
+           1  p=0.73    under  ex:tame   tame animal
+                        over   ex:cow    cow
+                        over   ex:sheep  sheep
 
     Attributes:
         placements: The positions.
@@ -69,6 +69,12 @@ class Placements(AnswerTable[Placement]):
         return cls((), {"text": Resolution.unresolved(text)}, "", 0.0, error)
 
     @property
+    def already_there(self) -> str | None:
+        """Label and id of the entity that the text names, if the graph has it; else ``None``."""
+        text = self.resolutions["text"]
+        return None if text.id is None else f"{text.label} ({text.id})"
+
+    @property
     def _parts(self) -> tuple[Placement, ...]:
         return self.placements
 
@@ -83,11 +89,13 @@ class Placements(AnswerTable[Placement]):
             (len(hit.id) for one in self.placements for hit in (one.parent, *one.children)),
             default=0,
         )
+        if self.already_there is not None:
+            lines.insert(1, f"already there: {self.already_there}")
         for rank, one in enumerate(self.placements, 1):
-            lines.append(
-                f"{rank:>4}  p={one.parent.probability:.2f}  under  {_line(one.parent, width)}"
-            )
-            lines.extend(f"              over   {_line(child, width)}" for child in one.children)
+            probability = one.parent.probability
+            likely = "asserted" if probability is None else f"p={probability:.2f}"
+            lines.append(f"{rank:>4}  {likely:<8}  under  {_line(one.parent, width)}")
+            lines.extend(f"                over   {_line(child, width)}" for child in one.children)
         return printable("\n".join(lines if self.placements else [*lines, "      nothing found"]))
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,6 +105,7 @@ class Placements(AnswerTable[Placement]):
                 "question": "place",
                 **{role: asdict(resolution) for role, resolution in self.resolutions.items()},
             },
+            "already_there": self.resolutions["text"].id,
             "method": self.method,
             "placements": [one.to_dict() for one in self.placements],
             "took_ms": round(self.took_ms, 3),
@@ -119,4 +128,4 @@ class Placements(AnswerTable[Placement]):
 
 
 def _line(hit: Hit, width: int) -> str:
-    return f"{'known' if hit.known else '     '}  {hit.id:<{width}}  {hit.label}"
+    return f"{hit.id:<{width}}  {hit.label}"
