@@ -24,15 +24,20 @@ class HadamardProduct(LinkNetwork):
         if settings.projection == "residual":
             nn.init.normal_(self.scale.weight, std=0.1)
             nn.init.zeros_(self.scale.bias)
+        self.shift = self._shift()
 
     def forward(self, relations: Tensor) -> dict[str, Tensor]:
-        """Make ``scale`` (relations, dim); see :class:`LinkNetwork`."""
-        return {"scale": self.scale(relations)}
+        """Make ``scale`` and, with a shift, ``shift``, both of shape (relations, dim)."""
+        parts = {"scale": self.scale(relations)}
+        if self.shift is not None:
+            parts["shift"] = self.shift(relations)
+        return parts
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
         """Multiply each head with the vector of its relation."""
-        moved: Tensor = heads * self.scale(relations)[which]
-        return moved
+        parts = self(relations)
+        moved: Tensor = heads * parts["scale"][which]
+        return moved + parts["shift"][which] if "shift" in parts else moved
 
 
 class Concatenation(LinkNetwork):
@@ -48,6 +53,7 @@ class Concatenation(LinkNetwork):
     def __init__(self, settings: LinkNetworkSettings) -> None:
         super().__init__(settings)
         dim = settings.dim
+        self.dropout = nn.Dropout(settings.dropout)
         self.head = nn.Linear(dim, dim, bias=False)
         self.shift = nn.Linear(dim, dim)
         if settings.projection == "residual":
@@ -61,7 +67,9 @@ class Concatenation(LinkNetwork):
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
         """Apply the layer."""
-        moved: Tensor = self.head(heads) + self.shift(relations)[which]
+        dropped = self.dropout(relations[which]) if self.settings.dropout else None
+        shift = self.shift(relations)[which] if dropped is None else self.shift(dropped)
+        moved: Tensor = self.head(self.dropout(heads)) + shift
         return moved
 
 

@@ -35,11 +35,13 @@ class _Config:
         texts: Settings of the texts that it was trained on.
         base_weights: Hash of the text encoder's weights, if the folder does not hold the text
             encoder.
+        steps: Batches that the network was trained on; 0 if that is not known.
     """
 
     network: dict[str, Any]
     texts: dict[str, Any] = field(default_factory=dict)
     base_weights: str | None = None
+    steps: int = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.texts, dict):
@@ -58,10 +60,15 @@ class HyperCL:
         network: The composition: a hypernetwork, or one of the simpler ones.
         texts: How the text of an entity was built in training (the fields of
             ``ontodex.TextSettings``), and is built in use; empty if that is not known.
+        steps: Batches that the network was trained on; 0 if that is not known.
     """
 
     def __init__(
-        self, text: TextEncoder, network: LinkNetwork, texts: Mapping[str, Any] | None = None
+        self,
+        text: TextEncoder,
+        network: LinkNetwork,
+        texts: Mapping[str, Any] | None = None,
+        steps: int = 0,
     ) -> None:
         if network.settings.dim != text.dim:
             raise EncoderError(
@@ -71,6 +78,7 @@ class HyperCL:
         self.text = text
         self.network = network.eval()
         self.texts = dict(texts or {})
+        self.steps = steps
 
     @property
     def architecture(self) -> str:
@@ -105,7 +113,7 @@ class HyperCL:
             EncoderError: If the folder holds no such network, or a damaged one.
         """
         config, network = load_network(folder / NETWORK, _Config, _network, "a Hyper-CL encoder")
-        return cls(text or TextEncoder(folder, device), network, config.texts)
+        return cls(text or TextEncoder(folder, device), network, config.texts, config.steps)
 
     @classmethod
     def in_the_box(cls, text: TextEncoder) -> HyperCL | None:
@@ -130,14 +138,14 @@ class HyperCL:
 
     def save_network(self, folder: Path) -> None:
         """Write the network alone into the folder of the text encoder."""
-        config = asdict(_Config(asdict(self.network.settings), self.texts))
+        config = asdict(_Config(asdict(self.network.settings), self.texts, steps=self.steps))
         save_network(folder / NETWORK, config, self.network.state_dict())
 
     @property
     def fingerprint(self) -> str:
         """Hash of the text encoder and the network (hex, 128 bits)."""
         shape = asdict(self.network.settings)
-        for name, first in (("architecture", "hyper"), ("shift", False)):
+        for name, first in (("architecture", "hyper"), ("shift", False), ("dropout", 0.0)):
             if shape[name] == first:
                 del shape[name]  # not in the fingerprint of networks older than the setting
         return network_fingerprint(self.text.fingerprint, shape, self.network.state_dict())
@@ -156,7 +164,11 @@ class HyperCL:
 
     def described(self) -> dict[str, Any]:
         """Return what an index's manifest holds of the architecture."""
-        return {"architecture": self.architecture, "residual": self.residual}
+        return {
+            "architecture": self.architecture,
+            "residual": self.residual,
+            "steps": self.steps,
+        }
 
     def bind(self, relations: Sequence[str]) -> ProjectionArchitecture:
         """Return the architecture; see :class:`~ontodex.encoders.link_encoder.LinkEncoder`."""

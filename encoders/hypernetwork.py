@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ontodex.encoders.link_architectures import TRI_ENCODERS
-from ontodex.errors import SettingsError, expect_choice, expect_whole
+from ontodex.encoders.link_architectures import PROJECTIONS, TRI_ENCODERS
+from ontodex.errors import SettingsError, expect_choice, expect_number, expect_whole
 
 __all__ = ["HyperNetwork", "LinkNetwork", "LinkNetworkSettings"]
 
@@ -24,12 +24,16 @@ class LinkNetworkSettings:
             has ``dim``.
         rank: For ``"hyper"``, rank of a projection, a product of two factors; 0 for full rank, one
             matrix.
-        shift: For ``"hyper"``, add a linear map of the relation's embedding to the projected head;
-            it is the identity at first. A relation determines its tails in part whatever the head.
-            Not in the paper.
+        shift: Add a linear map of the relation's embedding to the projected head. A relation
+            determines its tails in part whatever the head. Not in the paper; ``"concat"`` has
+            this map in any case, as the relation's half of its layer.
         projection: ``"residual"``, query = unit(h + projected h), which starts near the plain
-            encoder and learns the difference; or ``"public"``, query = projected h without
-            normalisation, with torch's default initial weights, as in the authors' code.
+            encoder and learns the difference; ``"paper"``, query = unit(projected h), so that the
+            score is cos(W_r h, t) (Hyper-CL, section 3.2); or ``"public"``, query = projected h
+            without normalisation, as in the authors' code. The latter two start from torch's
+            default initial weights, also as in the authors' code.
+        dropout: For ``"concat"``, share of the inputs [h; r] that training sets to 0; 0.1 in the
+            authors' code.
         width: Hidden units of the entity layer, unit(e + layer(e)), which adapts the embeddings of
             a frozen encoder to the graph; 0 for no layer, as when the encoder is trained.
         architecture: One of :data:`~ontodex.encoders.link_architectures.TRI_ENCODERS`.
@@ -45,15 +49,19 @@ class LinkNetworkSettings:
     projection: str = "residual"
     width: int = 0
     architecture: str = "hyper"
+    dropout: float = 0.0
 
     def __post_init__(self) -> None:
         expect_choice("architecture", self.architecture, TRI_ENCODERS)
-        expect_choice("projection", self.projection, ("residual", "public"))
+        expect_choice("projection", self.projection, PROJECTIONS)
         if self.architecture == "hyper" and not 0 <= self.rank <= self.dim:
             raise SettingsError(
                 f"rank: expected 0 to {self.dim} (the dimension), found {self.rank}"
             )
         expect_whole(self, condition=1, width=0)
+        expect_number(self, "dropout", zero=True)
+        if self.dropout >= 1:
+            raise SettingsError(f"dropout: expected a share below 1, found {self.dropout}")
 
 
 class EntityLayer(nn.Module):
@@ -122,7 +130,19 @@ class LinkNetwork(nn.Module):
         moved = self.moved(heads, relations, which)
         if self.settings.projection == "public":
             return moved
-        return nn.functional.normalize(heads + moved, dim=-1)
+        if self.settings.projection == "residual":
+            moved = heads + moved
+        return nn.functional.normalize(moved, dim=-1)
+
+    def _shift(self) -> nn.Linear | None:
+        """Return the layer of the shift, if there is one: the identity at first if residual."""
+        if not self.settings.shift:
+            return None
+        layer = nn.Linear(self.settings.dim, self.settings.dim)
+        if self.settings.projection == "residual":
+            nn.init.eye_(layer.weight)
+            nn.init.zeros_(layer.bias)
+        return layer
 
 
 class HyperNetwork(LinkNetwork):
@@ -142,9 +162,9 @@ class HyperNetwork(LinkNetwork):
         self.condition = nn.Linear(dim, settings.condition)
         self.left = nn.Linear(settings.condition, dim * (rank or dim))
         self.right = nn.Linear(settings.condition, dim * rank) if rank else None
-        self.shift = nn.Linear(dim, dim) if settings.shift else None
         if settings.projection == "residual":
             self._start_near_identity()
+        self.shift = self._shift()
 
     def _start_near_identity(self) -> None:
         """Initialise small projections of a norm that is independent of the rank."""
@@ -155,9 +175,6 @@ class HyperNetwork(LinkNetwork):
             if layer is not None:
                 nn.init.normal_(layer.weight, std=0.3 / self.settings.condition**0.5)
                 nn.init.normal_(layer.bias, std=0.05 if self.right is not None else 0.05 / dim**0.5)
-        if self.shift is not None:
-            nn.init.eye_(self.shift.weight)
-            nn.init.zeros_(self.shift.bias)
 
     def forward(self, relations: Tensor) -> dict[str, Tensor]:
         """Make the parts of projections; see :class:`LinkNetwork`.

@@ -19,6 +19,7 @@ from ontodex.geometry.vectors import Vectors
 
 __all__ = [
     "BI_ENCODER",
+    "PROJECTIONS",
     "TRI_ENCODERS",
     "LinkArchitecture",
     "LinkPairs",
@@ -34,6 +35,10 @@ Rows = NDArray[np.integer]
 TRI_ENCODERS = ("hyper", "hadamard", "concat")
 """Tri-encoders by how they combine the embeddings of head and relation: by a hypernetwork, by the
 elementwise product, or by a linear layer over both."""
+
+PROJECTIONS = ("residual", "paper", "public")
+"""How a tri-encoder makes a query of a head h and its projection W h: unit(h + W h), unit(W h), or
+W h as it is."""
 
 BI_ENCODER = "bi-encoder"
 """Name of the architecture that encodes head and relation together."""

@@ -14,7 +14,7 @@ from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.graph_features import QueryFunction
 
-__all__ = ["Adjust", "evaluate_links", "filtered_ranks", "rank_metrics"]
+__all__ = ["Adjust", "evaluate_links", "filtered_ranks", "link_ranks", "rank_metrics"]
 
 Ranks = NDArray[np.float64]
 Rows = NDArray[np.integer]
@@ -96,6 +96,42 @@ def evaluate_links(
     itself: bool = False,
     device: str = "cpu",
 ) -> dict[str, float]:
+    """Rank the tail and the head of every held-out triple, and return metrics of the ranks.
+
+    Args:
+        graph: The graph, with held-out triples.
+        vectors: Entity vectors.
+        query: Makes the queries.
+        adjust: See :func:`link_ranks`.
+        split: ``"test"`` or ``"valid"``.
+        itself: See :func:`link_ranks`.
+        device: Device of the search.
+
+    Returns:
+        Metrics of both directions together, and of each with ``tail.`` and ``head.`` before them.
+
+    Raises:
+        GraphError: If the graph has no such triples.
+    """
+    by_side = link_ranks(
+        graph, vectors, query, adjust=adjust, split=split, itself=itself, device=device
+    )
+    result = rank_metrics(np.concatenate(list(by_side.values())))
+    for side, ranks in by_side.items():
+        result.update({f"{side}.{name}": value for name, value in rank_metrics(ranks).items()})
+    return result
+
+
+def link_ranks(
+    graph: KnowledgeGraph,
+    vectors: Vectors,
+    query: QueryFunction,
+    *,
+    adjust: Sequence[Adjust] = (),
+    split: str = "test",
+    itself: bool = False,
+    device: str = "cpu",
+) -> dict[str, Ranks]:
     """Rank the tail and the head of every held-out triple among all entities.
 
     All triples of the graph, known and held out, count as true. Heads are ranked as tails of the
@@ -113,7 +149,7 @@ def evaluate_links(
         device: Device of the search.
 
     Returns:
-        Metrics of both directions together, and of each with ``tail.`` and ``head.`` before them.
+        ``tail`` and ``head``: ranks from 1 in the order of the triples, of shape (triples,).
 
     Raises:
         GraphError: If the graph has no such triples.
@@ -145,10 +181,7 @@ def evaluate_links(
             ]
         of_side = _of_side(adjust, entities, relations) if adjust else None
         by_side[side] = filtered_ranks(queries, triples[:, answers], known, searcher, of_side)
-    result = rank_metrics(np.concatenate(list(by_side.values())))
-    for side, ranks in by_side.items():
-        result.update({f"{side}.{name}": value for name, value in rank_metrics(ranks).items()})
-    return result
+    return by_side
 
 
 def _of_side(

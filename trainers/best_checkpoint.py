@@ -35,6 +35,7 @@ class BestCheckpoint(TrainerCallback):
         every: Steps between two measurements.
         measure: Returns the validation score of the model; higher is better.
         quiet: Print no scores on stderr.
+        patience: Measurements without a better score after which the run ends; 0 for no such end.
 
     Attributes:
         model: As given.
@@ -43,15 +44,17 @@ class BestCheckpoint(TrainerCallback):
     """
 
     def __init__(
-        self, model: nn.Module, folder: Path, every: int, measure: Callable[[], float], quiet: bool
+        self,
+        model: nn.Module,
+        folder: Path,
+        every: int,
+        measure: Callable[[], float],
+        quiet: bool,
+        patience: int = 0,
     ) -> None:
-        self.model, self.folder, self._every, self._measure, self._quiet = (
-            model,
-            folder,
-            every,
-            measure,
-            quiet,
-        )
+        self.model, self.folder = model, folder
+        self._every, self._measure, self._quiet = every, measure, quiet
+        self._patience = patience
         self.history: list[tuple[int, float]] = []
         if (folder / SCORE).exists():
             self.history = [
@@ -78,6 +81,9 @@ class BestCheckpoint(TrainerCallback):
         self.history.append((step, found))
         (self.folder / f"{SCORE}.tmp").write_text(json.dumps(self.history))
         os.replace(self.folder / f"{SCORE}.tmp", self.folder / SCORE)
+        best = max(range(len(self.history)), key=lambda place: self.history[place][1])
+        if self._patience and len(self.history) - 1 - best >= self._patience:
+            control.should_training_stop = True
 
     @property
     def weights(self) -> Path:

@@ -34,7 +34,7 @@ def build(
     sources: Sources,
     output: Out,
     texts: TextSettings,
-    training: Annotated[HyperCLTraining, Fields("seed")],
+    training: Annotated[HyperCLTraining, Fields("projection", "shift", "steps", "seed")],
     encoder: Annotated[
         list[str] | None,
         typer.Option(

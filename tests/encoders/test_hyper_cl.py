@@ -18,7 +18,7 @@ from ontodex.encoders.hypernetwork import (
     LinkNetwork,
     LinkNetworkSettings,
 )
-from ontodex.encoders.link_architectures import TRI_ENCODERS
+from ontodex.encoders.link_architectures import PROJECTIONS, TRI_ENCODERS
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError
 
@@ -38,12 +38,19 @@ def network(seed: int = 0, **settings: object) -> LinkNetwork:
     return made.eval()
 
 
+def query_by_hand(projection: str, heads: torch.Tensor, moved: torch.Tensor) -> torch.Tensor:
+    if projection == "public":
+        return moved
+    query = moved if projection == "paper" else heads + moved
+    return query / query.norm(dim=-1, keepdim=True)
+
+
 @settings(deadline=None, max_examples=50)
 @given(
     dim=st.integers(1, 10),
     rank=st.integers(0, 10),
     condition=st.integers(1, 6),
-    projection=st.sampled_from(["residual", "public"]),
+    projection=st.sampled_from(PROJECTIONS),
     shift=st.booleans(),
     relations=st.integers(1, 4),
     heads=st.integers(1, 9),
@@ -97,10 +104,7 @@ def test_queries_are_products_with_the_dense_projection(
         moved = head @ dense[relation]
         if shift:
             moved = moved + made.shift.weight @ texts[relation] + made.shift.bias
-        wanted = (
-            moved if projection == "public" else torch.nn.functional.normalize(head + moved, dim=-1)
-        )
-        torch.testing.assert_close(query, wanted)
+        torch.testing.assert_close(query, query_by_hand(projection, head, moved))
 
 
 SHAPES: list[dict[str, object]] = [
@@ -108,9 +112,11 @@ SHAPES: list[dict[str, object]] = [
     {"rank": 0},
     {"rank": 4, "shift": True},
     {"rank": 4, "projection": "public"},
+    {"rank": 4, "projection": "paper"},
     {"width": 8},
     {"architecture": "hadamard"},
-    {"architecture": "concat", "projection": "public"},
+    {"architecture": "hadamard", "projection": "paper", "shift": True},
+    {"architecture": "concat", "projection": "public", "dropout": 0.1},
 ]
 
 
@@ -126,7 +132,7 @@ def test_what_was_saved_is_loaded(
     assert not HyperCL.is_at(text.folder)
     loaded = HyperCL.load(tmp_path / "model", device="cpu")
     assert loaded.network.settings == made.network.settings
-    assert loaded.residual is (shape.get("projection") != "public")
+    assert loaded.residual is ("projection" not in shape)
     assert loaded.texts == {"synonyms": 2, "definition": False}
     assert loaded.fingerprint == made.fingerprint
     assert (
@@ -162,9 +168,10 @@ def test_the_engine_and_the_network_project_alike(
     )
 
 
-@pytest.mark.parametrize("projection", ["residual", "public"])
-def test_the_simpler_architectures_are_those_of_the_paper(projection: str) -> None:
-    """Hadamard: h * linear(r); concatenation: one linear layer over [h; r]."""
+@pytest.mark.parametrize("shift", [False, True])
+@pytest.mark.parametrize("projection", PROJECTIONS)
+def test_the_simpler_architectures_are_those_of_the_paper(projection: str, shift: bool) -> None:
+    """Hadamard: h * linear(r), and with a shift + linear(r); concatenation: linear([h; r])."""
     generator = torch.Generator().manual_seed(1)
     heads, relations = (
         torch.nn.functional.normalize(torch.randn(n, 6, generator=generator), dim=-1)
@@ -172,15 +179,35 @@ def test_the_simpler_architectures_are_those_of_the_paper(projection: str) -> No
     )
     which = torch.tensor([1, 0, 0, 1])
     for architecture in ("hadamard", "concat"):
-        made = network(dim=6, architecture=architecture, projection=projection)
+        made = network(dim=6, architecture=architecture, projection=projection, shift=shift)
         if architecture == "hadamard":
             moved = heads * (relations @ made.scale.weight.T + made.scale.bias)[which]
+            if shift:
+                moved = moved + (relations @ made.shift.weight.T + made.shift.bias)[which]
         else:
             layer = torch.cat([made.head.weight, made.shift.weight], dim=1)
             moved = torch.cat([heads, relations[which]], dim=1) @ layer.T + made.shift.bias
-        if projection == "residual":
-            moved = torch.nn.functional.normalize(heads + moved, dim=-1)
-        torch.testing.assert_close(made.queries(heads, relations, which), moved)
+        wanted = query_by_hand(projection, heads, moved)
+        torch.testing.assert_close(made.queries(heads, relations, which), wanted)
+
+
+def test_dropout_of_a_concatenation_is_of_training_alone() -> None:
+    made = network(dim=40, architecture="concat", projection="public", dropout=0.5)
+    heads, relations = torch.ones(1, 40), torch.ones(1, 40)
+    which = torch.zeros(1, dtype=torch.long)
+    outputs = [made.queries(heads, relations, which) for _ in range(2)]
+    assert torch.equal(*outputs)
+    made.train()
+    drawn = torch.cat([made.queries(heads, relations, which) for _ in range(4000)])
+    assert not torch.equal(drawn[0], drawn[1])
+    # The mean over masks is the output without dropout: 1 / (1 - share) scales what is left.
+    error = drawn.std(0) / 4000**0.5
+    assert ((drawn.mean(0) - outputs[0][0]).abs() < 5 * error).all()
+
+
+def test_dropout_is_a_share_below_one() -> None:
+    with pytest.raises(SettingsError, match="dropout"):
+        LinkNetworkSettings(dim=4, rank=0, dropout=1.0)
 
 
 def test_what_was_trained_before_there_were_architectures_is_read(
@@ -322,7 +349,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     for settings_, message in (
         (
             {"projection": "residul"},
-            "projection: expected one of residual, public, found 'residul'; did you mean 'residual'",
+            "projection: expected one of residual, paper, public, found 'residul'; did you mean 'residual'",
         ),
         ({"rank": 33}, r"rank: expected 0 to 32 \(the dimension\), found 33"),
         ({"condition": 0}, "condition: expected"),

@@ -14,6 +14,7 @@ from ontodex.graph import KnowledgeGraph, entity_texts, inverse_text
 SHAPES = {
     "full rank": {"rank": 0},
     "hadamard": {"architecture": "hadamard"},
+    "paper": {"projection": "paper"},
     "concat": {"architecture": "concat"},
     "concat, public": {"architecture": "concat", "projection": "public"},
     "one tower": {"architecture": "bi-encoder", "tune": "full", "towers": 1},
@@ -140,3 +141,33 @@ def test_build_trains_a_model_of_the_architecture_asked_for(tmp_path, tiny_encod
         assert not any(name.startswith("link/") and "vectors" not in name and "keys" not in name
                        for name in engine.index.manifest.blobs)  # fmt: skip
         assert len(engine.tails("dog", "eats", k=4)) == 4
+
+
+def test_an_index_of_the_paper_scores_by_the_cosine_of_the_projected_head(
+    tmp_path, tiny_encoder, small_graph
+):
+    """Hyper-CL, section 3.2: the score of (h, r, t) is cos(W_r h, t)."""
+    with ontodex.build(
+        small_graph,
+        tmp_path / "paper.odx",
+        encoders=tiny_encoder,
+        training=ontodex.HyperCLTraining(projection="paper", steps=5, rank=4, width=0),
+        structure=False,
+        hierarchy=False,
+        entailment=False,
+        device="cpu",
+        quiet=True,
+    ) as engine:
+        index = engine.index
+        assert index.manifest.encoders["link"]["residual"] is False
+        assert index.manifest.encoders["link"]["steps"] == 5
+        projections = index.projections
+        assert projections.shift is None
+        vectors = np.concatenate(index.vectors("link").shards).astype(np.float64)
+        number = small_graph.find_relation("eats")[0]
+        row = small_graph.find("dog")[0]
+        moved = vectors[row] @ projections.left[number].astype(np.float64)
+        moved = moved @ projections.right[number].astype(np.float64)
+        cosines = vectors @ moved / np.linalg.norm(moved) / np.linalg.norm(vectors, axis=1)
+        for hit in engine.tails("dog", "eats", k=10, known="include"):
+            assert hit.score == pytest.approx(cosines[small_graph.find(hit.id)[0]], abs=1e-5)

@@ -10,7 +10,9 @@ from sentence_transformers import SentenceTransformer
 import ontodex
 from ontodex import evaluation
 from ontodex.encoders.bi_encoder import query_folder
+from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.hypernetwork import LinkNetworkSettings
 from ontodex.encoders.link_architectures import query_function
 from ontodex.encoders.link_encoder import load_link_encoder
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
@@ -18,11 +20,14 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry.vectors import Vectors
-from ontodex.graph import GraphBuilder, both_directions, entity_texts, relation_texts
+from ontodex.graph import GraphBuilder, both_directions, entity_texts, relation_texts, split
 from ontodex.trainers.checkpoints import ProgressOnStderr
+from ontodex.trainers.links import hyper_cl
 from ontodex.trainers.links.batches import LinkBatches
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
 from ontodex.trainers.links.loss import LinkLoss
+from ontodex.trainers.links.models import FrozenLinkModel
+from ontodex.trainers.links.validation import ValidationRank
 from ontodex.trainers.text_tower import TextTower, tokenise
 
 FULL = ontodex.HyperCLTraining(
@@ -119,8 +124,9 @@ def mrr(graph, made):
     [
         {"projection": "residual"},
         {"projection": "public"},
+        {"projection": "paper"},
         {"architecture": "hadamard"},
-        {"architecture": "concat"},
+        {"architecture": "concat", "dropout": 0.1},
     ],
     ids=str,
 )
@@ -141,6 +147,53 @@ def test_training_on_a_frozen_encoder_learns_the_triples(tmp_path, encoder, smal
         )
 
     assert mrr(small_graph, trained(120)) > 2 * mrr(small_graph, trained(1))
+
+
+def held_out(graph):
+    """Return the graph with its test triples known, and a fifth held out for validation."""
+    known = np.concatenate([graph.triples, graph.valid, graph.test])
+    none = known[:0]
+    heads, relations, tails = known.T
+    whole = replace(graph, heads=heads, relations=relations, tails=tails, valid=none, test=none)
+    return split(whole, valid=0.2, test=0.0)
+
+
+def test_validation_ranks_as_the_evaluation_does(encoder, small_graph):
+    graph = held_out(small_graph)
+    texts, relations = entity_texts(graph), relation_texts(graph)
+    network = make_network(LinkNetworkSettings(dim=encoder.dim, rank=4, width=8))
+    torch.nn.init.normal_(network.entity.outer.weight)
+    embedded = encoder.encode(texts)
+    model = FrozenLinkModel(network, LinkLoss(0.0, 1.0), embedded, encoder.encode(relations))
+    made = HyperCL(encoder, network)
+    vectors = Vectors([made.entities(embedded)])
+    query = query_function(made.bind(relations), vectors, texts, relations)
+    wanted = evaluate_links(graph, vectors, query, split="valid")["mrr"]
+    assert ValidationRank(graph, model, seed=0)() == pytest.approx(wanted, abs=1e-4)
+
+
+def test_a_run_without_a_number_of_steps_stops_by_validation(
+    tmp_path, encoder, small_graph, monkeypatch
+):
+    monkeypatch.setattr(hyper_cl, "EVERY", 10)
+    graph = held_out(small_graph)
+    settings = ontodex.HyperCLTraining(queries=64, negatives=64, rank=8, width=64, rate=2e-2)
+    measured = []
+    measure = ValidationRank.__call__
+    monkeypatch.setattr(
+        ValidationRank, "__call__", lambda self: measured.append(measure(self)) or measured[-1]
+    )
+    made = train_hyper_cl(graph, tmp_path / "m", encoder=encoder, settings=settings, quiet=True)
+    best = int(np.argmax(measured))
+    assert made.steps == 10 * (best + 1)
+    assert len(measured) == 10 or len(measured) == best + 1 + hyper_cl.PATIENCE
+    assert HyperCL.load(tmp_path / "m", encoder).steps == made.steps
+    assert not (tmp_path / "m" / "checkpoints").exists()
+    fixed = replace(settings, steps=10)
+    assert (
+        train_hyper_cl(graph, tmp_path / "f", encoder=encoder, settings=fixed, quiet=True).steps
+        == 10
+    )
 
 
 def test_training_the_encoder_starts_from_a_network_trained_on_fixed_embeddings(

@@ -21,6 +21,7 @@ from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.trainers.best_checkpoint import BestCheckpoint
 from ontodex.trainers.checkpoints import clear_checkpoints, clear_model, expect_own
 from ontodex.trainers.links.batches import LinkBatches
 from ontodex.trainers.links.loss import LinkLoss
@@ -31,9 +32,16 @@ from ontodex.trainers.links.models import (
     TunedLinkModel,
 )
 from ontodex.trainers.links.settings import HyperCLTraining
+from ontodex.trainers.links.validation import ValidationRank
 from ontodex.trainers.run import Run, run_training
 
 __all__ = ["train_hyper_cl"]
+
+MAX_STEPS, MAX_STEPS_UNVALIDATED = 1500, 600
+"""Bounds of the default number of batches: with validation triples to stop by, and without."""
+
+EVERY, PATIENCE = 100, 2
+"""Batches between two validations, and validations without a rise that end a run."""
 
 
 def train_hyper_cl(
@@ -71,9 +79,11 @@ def train_hyper_cl(
     bi_encoder = settings.architecture == BI_ENCODER
     shape = None if bi_encoder else settings.network(encoder.dim)
     expect_own(folder, HyperCL.is_at(folder), encoder.folder)
+    stops_early = settings.steps == 0 and settings.tune == "frozen" and len(graph.valid) > 0
     if settings.steps == 0:
         passes = -(-20 * 2 * graph.n_triples // settings.queries)
-        settings = replace(settings, steps=min(600, max(100, passes)))
+        bound = MAX_STEPS if stops_early else MAX_STEPS_UNVALIDATED
+        settings = replace(settings, steps=min(bound, max(100, passes)))
     torch.manual_seed(settings.seed)
     network = None if shape is None else make_network(shape)
     if network is not None and settings.pretrained:
@@ -84,6 +94,7 @@ def train_hyper_cl(
     loss = LinkLoss(settings.margin, settings.temperature)
     names, relations = entity_texts(graph, texts), relation_texts(graph)
     about = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
+    steps = settings.steps
     run = Run(folder, encoder.device, settings.seed, quiet).resumed(
         {**about, "encoder": encoder.fingerprint}
     )
@@ -99,9 +110,11 @@ def train_hyper_cl(
             negatives=settings.negatives,
             seed=settings.seed,
         )
-        run_training(
-            run, started, drawn, [{"params": list(started.parameters()), "lr": settings.rate}]
-        )
+        groups = [{"params": list(started.parameters()), "lr": settings.rate}]
+        if stops_early:
+            steps = _run_until_best(run, started, drawn, groups, graph, settings.seed)
+        else:
+            run_training(run, started, drawn, groups)
     towers: list[SentenceTransformer] = []
     if not frozen:
         count = settings.towers if network is None else 1
@@ -140,10 +153,33 @@ def train_hyper_cl(
         towers,
         settings.max_tokens,
         asdict(texts),
+        steps,
     )
     made.save(folder)
     clear_checkpoints(run.checkpoints)
     return made
+
+
+def _run_until_best(
+    run: Run,
+    model: FrozenLinkModel,
+    batches: LinkBatches,
+    groups: list[dict[str, Any]],
+    graph: KnowledgeGraph,
+    seed: int,
+) -> int:
+    """Train until the rank of validation triples stops rising; return the step of the best weights.
+
+    The model has the best weights then.
+    """
+    clear_checkpoints(run.checkpoints)
+    run.checkpoints.mkdir(parents=True, exist_ok=True)
+    measure = ValidationRank(graph, model, seed)
+    best = BestCheckpoint(model, run.checkpoints, EVERY, measure, run.quiet, PATIENCE)
+    run_training(run, model, batches, groups, callbacks=[best])
+    best.restore()
+    assert best.best is not None
+    return best.best[0]
 
 
 def _saved(
@@ -153,6 +189,7 @@ def _saved(
     towers: Sequence[SentenceTransformer],
     max_tokens: int,
     texts: dict[str, Any],
+    steps: int,
 ) -> LinkEncoder:
     """Save the trained text encoders, and return the link encoder that contains them."""
     folders = (folder, query_folder(folder))
@@ -166,4 +203,4 @@ def _saved(
     loaded = [TextEncoder(own, encoder.device) for _, own in zip(towers, folders, strict=False)]
     if network is None:
         return BiEncoder(loaded[0], loaded[1] if len(loaded) > 1 else None, texts)
-    return HyperCL(loaded[0] if loaded else encoder, network, texts)
+    return HyperCL(loaded[0] if loaded else encoder, network, texts, steps)

@@ -18,6 +18,9 @@ from ontodex.trainers.text_tower import TextTower, tokenise
 
 __all__ = ["BiEncoderLinkModel", "FrozenLinkModel", "LinkModel", "TunedLinkModel"]
 
+BLOCK = 8192
+"""Entities that pass the entity layer at once, outside training."""
+
 
 class LinkModel(nn.Module):
     """Scores the candidates of a batch and returns the loss.
@@ -61,11 +64,13 @@ class _TriEncoderLinkModel(LinkModel):
 
     def embed_queries(self, batch: LinkBatch, entities: Tensor) -> Tensor:
         """Project each head by its relation."""
-        relations, which = torch.unique(torch.from_numpy(batch.relations), return_inverse=True)
         heads = entities[torch.from_numpy(batch.heads).to(entities.device)]
-        return self.network.queries(
-            heads, self.embed_relations(relations), which.to(entities.device)
-        )
+        return self.project(heads, batch.relations)
+
+    def project(self, heads: Tensor, relations: NDArray[np.int64]) -> Tensor:
+        """Project head vectors, of shape (n, dim), by a relation each, of shape (n,)."""
+        distinct, which = torch.unique(torch.from_numpy(relations), return_inverse=True)
+        return self.network.queries(heads, self.embed_relations(distinct), which.to(heads.device))
 
 
 class FrozenLinkModel(_TriEncoderLinkModel):
@@ -97,6 +102,17 @@ class FrozenLinkModel(_TriEncoderLinkModel):
     def embed_relations(self, relations: Tensor) -> Tensor:
         """Look up the embeddings."""
         return self._relations[relations].to(self.loss.log_inverse.device)
+
+    def all_entities(self) -> Tensor:
+        """Return the vectors of all entities, of shape (entities, dim)."""
+        device = self.loss.log_inverse.device
+        if self.network.entity is None:
+            return torch.from_numpy(self._entities).to(device)
+        blocks = (
+            torch.from_numpy(self._entities[start : start + BLOCK])
+            for start in range(0, len(self._entities), BLOCK)
+        )
+        return torch.cat([self.network.entities(block.to(device)) for block in blocks])
 
 
 class _EntityTower(nn.Module):

@@ -20,8 +20,10 @@ class HyperCLTraining:
     Attributes:
         tune: ``"frozen"`` trains the network on fixed text embeddings (a minute or two without a
             GPU); ``"full"`` trains the text encoder as well.
-        steps: Number of batches; 0 for 20 passes over the triples, but at least 100 and at most 600
-            batches.
+        steps: Number of batches; 0 for 20 passes over the triples, but at least 100 and at most
+            1,500 batches, and fewer with ``tune="frozen"`` if the mean reciprocal rank of
+            validation triples does not rise for 200 batches. Without validation triples, and with
+            ``tune="full"``, at most 600.
         queries: Largest number of queries (head, relation) in a batch, inverse relations included.
         entities: Entities encoded in a batch, with ``tune="full"``.
         negatives: Additional candidates of each query: random entities with ``tune="frozen"``, the
@@ -35,10 +37,16 @@ class HyperCLTraining:
         rank: Rank of the hypernetwork's projections; 0 for full rank. By default 32, or the
             embedding dimension if it is smaller.
         condition: Length of the vector that the hypernetwork reduces a relation to; 0 for the
-            embedding dimension, as in the public code. By default 64, or 0 with
-            ``projection="public"``.
-        projection: ``"residual"`` queries with unit(head + projected head) and starts near the text
-            encoder; ``"public"`` queries with the projected head alone, as the authors' code does.
+            embedding dimension, as in the public code. By default 64 with
+            ``projection="residual"``, else 0.
+        projection: How a query is made of a head h and its projection W h. ``"residual"``:
+            unit(h + W h), which starts near the text encoder; ``"paper"``: unit(W h), so that a
+            score is cos(W h, t); ``"public"``: W h without normalisation, as the authors' code
+            trains.
+        shift: Add a linear map of the relation to the projected head. By default with
+            ``projection="residual"`` alone. The paper has none; ``architecture="concat"`` has it in
+            any case.
+        dropout: Share of the inputs of ``architecture="concat"`` that is set to 0 in training.
         architecture: How head and relation are combined: ``"hyper"`` (hypernetwork), ``"hadamard"``
             (elementwise product) and ``"concat"`` (linear layer over both) encode them separately;
             ``"bi-encoder"`` encodes them as one text, as SimKGC does, and needs ``tune="full"``.
@@ -68,6 +76,8 @@ class HyperCLTraining:
     rank: int | None = None
     condition: int | None = None
     projection: str = "residual"
+    shift: bool | None = None
+    dropout: float = 0.0
     architecture: str = "hyper"
     towers: int = 2
     width: int = 1024
@@ -78,15 +88,20 @@ class HyperCLTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        from ontodex.encoders.link_architectures import BI_ENCODER, TRI_ENCODERS
+        from ontodex.encoders.link_architectures import BI_ENCODER, PROJECTIONS, TRI_ENCODERS
 
         expect_choice("tune", self.tune, ("frozen", "full"))
         expect_choice("architecture", self.architecture, (*TRI_ENCODERS, BI_ENCODER))
-        expect_choice("projection", self.projection, ("residual", "public"))
+        expect_choice("projection", self.projection, PROJECTIONS)
         if self.architecture == BI_ENCODER and self.tune != "full":
             raise SettingsError(
                 f"tune: expected 'full' for a bi-encoder, which consists of text encoders alone, "
                 f"found {self.tune!r}"
+            )
+        if self.architecture == "concat" and self.shift is False:
+            raise SettingsError(
+                "shift: expected none or true for a concatenation, which reads a relation by it "
+                "alone, found false"
             )
         if self.towers not in (1, 2):
             raise SettingsError(f"towers: expected 1 or 2, found {self.towers!r}")
@@ -96,7 +111,7 @@ class HyperCLTraining:
             if getattr(self, name) is not None:
                 expect_whole(self, **{name: 0})
         expect_number(self, "rate", "encoder_rate", "temperature")
-        expect_number(self, "margin", zero=True)
+        expect_number(self, "margin", "dropout", zero=True)
 
     def network(self, dim: int) -> LinkNetworkSettings:
         """Return the shape of the network over embeddings of ``dim`` dimensions.
@@ -106,17 +121,20 @@ class HyperCLTraining:
         """
         from ontodex.encoders.hypernetwork import LinkNetworkSettings
 
-        condition = self.condition
+        condition, shift = self.condition, self.shift
         if condition is None:
-            condition = 0 if self.projection == "public" else LinkNetworkSettings.condition
+            condition = LinkNetworkSettings.condition if self.projection == "residual" else 0
+        if shift is None:
+            shift = self.projection == "residual"
         return LinkNetworkSettings(
             dim=dim,
             condition=condition or dim,
             rank=min(dim, LinkNetworkSettings.rank) if self.rank is None else self.rank,
-            shift=self.architecture == "hyper" and self.projection == "residual",
+            shift=shift,
             projection=self.projection,
             width=self.width if self.tune == "frozen" else 0,
             architecture=self.architecture,
+            dropout=self.dropout,
         )
 
 
