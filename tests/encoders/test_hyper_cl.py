@@ -162,27 +162,6 @@ def test_the_engine_and_the_network_project_alike(
     )
 
 
-@pytest.mark.parametrize("projection", ["residual", "public"])
-def test_the_simpler_architectures_are_those_of_the_paper(projection: str) -> None:
-    """Hadamard: h * linear(r); concatenation: one linear layer over [h; r]."""
-    generator = torch.Generator().manual_seed(1)
-    heads, relations = (
-        torch.nn.functional.normalize(torch.randn(n, 6, generator=generator), dim=-1)
-        for n in (4, 2)
-    )
-    which = torch.tensor([1, 0, 0, 1])
-    for architecture in ("hadamard", "concat"):
-        made = network(dim=6, architecture=architecture, projection=projection)
-        if architecture == "hadamard":
-            moved = heads * (relations @ made.scale.weight.T + made.scale.bias)[which]
-        else:
-            layer = torch.cat([made.head.weight, made.shift.weight], dim=1)
-            moved = torch.cat([heads, relations[which]], dim=1) @ layer.T + made.shift.bias
-        if projection == "residual":
-            moved = torch.nn.functional.normalize(heads + moved, dim=-1)
-        torch.testing.assert_close(made.queries(heads, relations, which), moved)
-
-
 def test_what_was_trained_before_there_were_architectures_is_read(
     text: TextEncoder, tmp_path: Path
 ) -> None:
