@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TREE := build/tree/ontodex
-NUMERIC := $(addprefix tests/,geometry encoders trainers scoring storage engine indexers)
+NUMERIC := $(addprefix tests/,geometry encoders papers trainers scoring storage engine indexers)
 FOLDERS := encoders engine geometry graph indexers readers scoring storage trainers
 
 # Names of the first design that may not come back (whole words).

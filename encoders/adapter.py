@@ -1,4 +1,4 @@
-"""LoRA adapters in the layout of ``peft``: a few megabytes that turn one model into another."""
+"""Merging LoRA adapters in the layout of ``peft`` into the weights of a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 
 _PREFIX = "base_model.model."
 
-_SAYS_NOTHING = {
+_PLAIN_SETTINGS = {
     *(
         "peft_type",
         "peft_version",
@@ -45,24 +45,25 @@ _SAYS_NOTHING = {
     ),
     *("megatron_core", "qalora_group_size"),
 }
-"""Settings of ``peft`` under which the tensors mean what they do in plain LoRA; any other must be off."""
+"""Settings of ``peft`` that do not change the formula of plain LoRA; any other must be off."""
 
 _STARTS = (True, False, None, "gaussian", "eva", "orthogonal")
-"""First weights of adapters that leave the model's own as they were."""
+"""Initialisations of an adapter that do not change the weights of the base model."""
 
 
 def add_adapter(weights: Mapping[str, torch.Tensor], folder: Path) -> None:
-    """Add the weights of a LoRA adapter to those of a model: W + (alpha / r) B A (Hu et al. 2021, section 4.1).
+    """Merge a LoRA adapter into the weights of a model: W + (alpha / r) B A.
 
-    The model is as fast as before, and ``peft``, which takes seconds to import, is needed for training alone.
+    Hu et al. 2021, section 4.1. A merged model is as fast as its base model. ``peft``, which takes
+    seconds to import, is needed for training only.
 
     Args:
-        weights: Those of a transformers model by their names, in float32; they are changed where they are.
-        folder: Where ``adapter_config.json`` and ``adapter_model.safetensors`` are.
+        weights: Weights of a transformers model by name, in float32; they are modified in place.
+        folder: Folder with ``adapter_config.json`` and ``adapter_model.safetensors``.
 
     Raises:
-        EncoderError: If they are missing or damaged, do not fit the model, or hold more than plain LoRA, whatever else
-            ``peft`` may make of them.
+        EncoderError: If a file is missing or damaged, does not fit the model, or holds a variant of
+            LoRA, even one that ``peft`` supports.
     """
     import torch
     from safetensors import SafetensorError
@@ -83,12 +84,14 @@ def add_adapter(weights: Mapping[str, torch.Tensor], folder: Path) -> None:
             for module, two in pairs.items():
                 if set(two) != {"A", "B"}:
                     raise ValueError(
-                        f"{module}: more or less than the A and B of plain LoRA: {', '.join(sorted(two))}"
+                        f"{module}: expected the matrices A and B of plain LoRA, found "
+                        f"{', '.join(sorted(two))}"
                     )
                 change, weight = scale * (two["B"] @ two["A"]), weights[f"{module}.weight"]
                 if change.shape != weight.shape or not torch.isfinite(change).all():
                     raise ValueError(
-                        f"{module}: numbers that are not finite, or not {tuple(weight.shape)} of them"
+                        f"{module}: expected finite numbers of shape {tuple(weight.shape)}, found "
+                        f"the shape {tuple(change.shape)} or numbers that are not finite"
                     )
                 weight += change.to(weight.device)
     except (
@@ -105,12 +108,15 @@ def add_adapter(weights: Mapping[str, torch.Tensor], folder: Path) -> None:
 
 
 def _expect_plain(config: dict[str, Any]) -> None:
-    odd = {key: value for key, value in config.items() if value and key not in _SAYS_NOTHING}
+    odd = {key: value for key, value in config.items() if value and key not in _PLAIN_SETTINGS}
     odd |= {key: config.get(key) for key in ("peft_type",) if config.get(key) != "LORA"}
     odd |= {key: config[key] for key in ("init_lora_weights",) if config.get(key) not in _STARTS}
     if odd:
-        raise ValueError(f"more than plain LoRA, which is all that is read: {odd}")
+        raise ValueError(f"expected plain LoRA, found the settings {odd}")
 
 
 def _unfit(folder: Path, error: Exception) -> str:
-    return f"{folder}: expected a LoRA adapter for this model, found one that does not fit ({type(error).__name__}: {error})"
+    return (
+        f"{folder}: expected a LoRA adapter for this model, found one that does not fit "
+        f"({type(error).__name__}: {error})"
+    )

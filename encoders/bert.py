@@ -1,4 +1,4 @@
-"""BERT as an encoder of texts, without the library that trains it: importing that takes longer than most questions do."""
+"""BERT for inference, without sentence-transformers, whose import takes seconds."""
 
 from __future__ import annotations
 
@@ -29,27 +29,48 @@ from ontodex.errors import EncoderError
 __all__ = ["Bert"]
 
 ATTENDED = 128
-"""Tokens of a text up to which torch's own attention is slower than its products, which take memory by the square."""
+"""Largest number of tokens for which explicit matrix products are faster than torch's attention.
+
+The matrix products need memory quadratic in the number of tokens.
+"""
 
 
 class Layer(nn.Module):
-    """A layer of BERT: attention, and two linear maps of each token.
+    """A layer of BERT: self-attention and a feed-forward network.
 
-    Matrices are multiplied in the precision of their weights; what runs from layer to layer, the norms and the softmax are
-    ``float32``. With weights in bfloat16 that is as fast as to have all in it, and a third to a quarter as far off.
+    Matrix products are computed in the precision of the weights; the residual stream, layer norms
+    and softmax in ``float32``. With weights in bfloat16, this is as fast as computing everything in
+    bfloat16, and the error is a quarter to a third as large.
+
+    Args:
+        dim: Dimension of hidden states.
+        heads: Number of attention heads.
+        width: Dimension inside the feed-forward network.
+        eps: Epsilon of the layer norms.
+
+    Raises:
+        ValueError: If ``dim`` is not a multiple of ``heads``.
     """
 
     def __init__(self, dim: int, heads: int, width: int, eps: float) -> None:
         super().__init__()
         if dim % heads:
-            raise ValueError(f"expected heads of one size, found {heads} of {dim} numbers")
+            raise ValueError(f"expected a dimension divisible by {heads} (heads), found {dim}")
         self.heads = heads
         self.attention, self.out = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
         self.wide, self.narrow = nn.Linear(dim, width), nn.Linear(width, dim)
         self.norm, self.last_norm = nn.LayerNorm(dim, eps), nn.LayerNorm(dim, eps)
 
     def forward(self, states: Tensor, padding: Tensor) -> Tensor:
-        """Map states of shape (texts, tokens, dim); ``padding`` (texts, tokens) says which are none."""
+        """Return the next hidden states.
+
+        Args:
+            states: Hidden states of shape (texts, tokens, dim), ``float32``.
+            padding: Whether a token is padding, ``bool`` of shape (texts, tokens).
+
+        Returns:
+            Hidden states of shape (texts, tokens, dim), ``float32``.
+        """
         precision = self.attention.weight.dtype
         query, key, value = (
             self.attention(states.to(precision))
@@ -71,20 +92,21 @@ class Layer(nn.Module):
 
 
 class Bert(nn.Module):
-    """BERT (Devlin et al. 2019) and the mean of its tokens' states, or the state of the first.
+    """BERT (Devlin et al. 2019) with mean or [CLS] pooling, for inference.
 
-    Only folders that sentence-transformers reads as just this are read; which they are, :meth:`is_at` says. For inference
-    alone.
+    Loads only the folders for which sentence-transformers computes the same vectors; see
+    :meth:`is_at`.
 
     Args:
         folder: A sentence-transformers or Hugging Face folder.
-        unit: Scale the vectors to length 1.
-        adapter: A folder with a LoRA adapter in the layout of ``peft``, whose weights are added to the model's.
-        max_tokens: Texts are cut to this many tokens, if the model's own limit is not lower.
+        unit: Normalise vectors to length 1.
+        adapter: Folder of a LoRA adapter in the layout of ``peft``, which is merged into the model.
+        max_tokens: Largest number of tokens of a text; longer texts are truncated. The model's own
+            limit applies if it is lower.
 
     Attributes:
-        dim: Length of a vector.
-        longest: Tokens that are read of a text, the two that frame it counted.
+        dim: Dimension of vectors.
+        longest: Largest number of tokens of a text, including [CLS] and [SEP].
 
     Raises:
         EncoderError: If the folder or the adapter is damaged.
@@ -142,17 +164,20 @@ class Bert(nn.Module):
 
     @staticmethod
     def is_at(folder: Path) -> bool:
-        """Tell whether a folder holds such an encoder and nothing that would change its vectors."""
+        """Return whether a folder holds a BERT without modules or settings that change vectors."""
         return is_plain_bert(folder)
 
     def to_bfloat16(self) -> None:
-        """Multiply matrices in bfloat16."""
+        """Compute the matrix products of all layers in bfloat16."""
         for module in self.layers.modules():
             if isinstance(module, nn.Linear):
                 module.to(torch.bfloat16)
 
     def tokenise(self, texts: Sequence[Text]) -> dict[str, list[list[int]]]:
-        """Return columns ``input_ids`` and ``token_type_ids`` with a row for each text, cut to what is read of it."""
+        """Return the columns ``input_ids`` and ``token_type_ids``, one row a text.
+
+        Rows are truncated to ``longest`` tokens.
+        """
         read = self._tokenizer.encode_batch(list(texts))
         return {
             "input_ids": [one.ids for one in read],
@@ -160,11 +185,14 @@ class Bert(nn.Module):
         }
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text, not cut."""
-        return [len(one.ids) for one in self._whole_tokenizer.encode_batch(list(texts))]
+        """Return the number of tokens of each text, without truncation."""
+        return [len(one.ids) for one in self._full_tokenizer.encode_batch(list(texts))]
 
     def forward(self, columns: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
-        """Embed rows of what :meth:`tokenise` returned.
+        """Return the vectors of tokenised texts.
+
+        Args:
+            columns: Rows of the columns that :meth:`tokenise` returned, not padded.
 
         Returns:
             Vectors of shape (rows, dim), ``float32``.
@@ -193,7 +221,7 @@ class Bert(nn.Module):
         return nn.functional.normalize(vectors, dim=-1) if self._unit else vectors
 
     @cached_property
-    def _whole_tokenizer(self) -> Tokenizer:
+    def _full_tokenizer(self) -> Tokenizer:
         return self._load_tokenizer()
 
     def _load_tokenizer(self) -> Tokenizer:

@@ -1,4 +1,4 @@
-"""Which folders hold a plain BERT, in which nothing is said that :mod:`ontodex.encoders.bert` would pass over."""
+"""Files of a BERT encoder: the check whether :mod:`ontodex.encoders.bert` supports a folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EMBEDDINGS = {
     "kinds": "embeddings.token_type_embeddings",
     "norm": "embeddings.LayerNorm",
 }
-"""Names here, and in a folder."""
+"""Names of weights in :class:`~ontodex.encoders.bert.Bert`, and in a folder."""
 
 LAYER = {
     "out": "attention.output.dense",
@@ -39,9 +39,10 @@ LAYER = {
     "narrow": "output.dense",
     "last_norm": "output.LayerNorm",
 }
+"""Names of weights in :class:`~ontodex.encoders.bert.Layer`, and in a layer of a folder."""
 
 ATTENTION = ("query", "key", "value")
-"""Parts of a layer that are one matrix here."""
+"""Weights of a layer that are concatenated into one matrix."""
 
 SIZES = {
     *(
@@ -53,7 +54,7 @@ SIZES = {
     ),
     *("num_hidden_layers", "type_vocab_size", "vocab_size"),
 }
-"""What a model's settings have to say."""
+"""Required settings of a model."""
 
 IDLE = {
     *(
@@ -74,9 +75,10 @@ IDLE = {
     ),
     *("transformers_version", "use_cache"),
 }
-"""What they may say of things that do not change a vector."""
+"""Settings of a model that do not change its vectors."""
 
 PLAIN = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
+"""The supported values of settings that change vectors."""
 
 LIMITS = {
     "max_seq_length",
@@ -85,13 +87,16 @@ LIMITS = {
     "modality_config",
     "module_output_name",
 }
-"""What sentence-transformers may say of how texts are read."""
+"""Supported settings of ``sentence_bert_config.json``, for tokenisation."""
 
 VERBATIM, REBUILT = (
     ("PreTrainedTokenizerFast", "TokenizersBackend"),
     ("BertTokenizer", "BertTokenizerFast"),
 )
-"""Tokenizers that are what ``tokenizer.json`` says, and those of which the library takes no more than the words from it."""
+"""Tokenizer classes that use all of ``tokenizer.json``, and those that use its vocabulary only.
+
+The latter build the remaining parts from ``tokenizer_config.json``.
+"""
 
 SPECIAL = {
     "cls_token": "[CLS]",
@@ -100,10 +105,14 @@ SPECIAL = {
     "sep_token": "[SEP]",
     "unk_token": "[UNK]",
 }
+"""Special tokens of BERT by their names in ``tokenizer_config.json``."""
 
 
 def is_plain_bert(folder: Path) -> bool:
-    """Tell whether a folder holds a BERT that sentence-transformers reads as just this; when in doubt, it does not."""
+    """Return whether a folder holds a BERT without further modules or settings that change vectors.
+
+    The check is conservative: an unknown setting makes the answer ``False``.
+    """
     try:
         settings = model_settings(folder)
         with safe_open(folder / WEIGHTS, "pt") as file:
@@ -116,7 +125,7 @@ def is_plain_bert(folder: Path) -> bool:
                 value for name, value in settings.items() if name not in SIZES | IDLE | PLAIN.keys()
             )
             and pooling(folder) in ("mean", "cls")
-            and _texts_are_read_plainly(folder)
+            and _is_plain_tokenizer(folder)
             and longest_text(folder) > 0
             and settings["num_hidden_layers"] < len(names)
             and names.issuperset(
@@ -128,14 +137,14 @@ def is_plain_bert(folder: Path) -> bool:
 
 
 def model_settings(folder: Path) -> dict[str, Any]:
-    """Return the settings of the model."""
+    """Return the settings of the model, ``config.json``."""
     return dict(_read(folder / "config.json"))
 
 
 def pooling(folder: Path) -> str | None:
-    """Return how a folder's vectors are pooled; ``None`` if it has modules that are not known here."""
+    """Return the pooling mode, such as ``"mean"``; ``None`` for unsupported modules."""
     if not (folder / "modules.json").exists():
-        return "mean"  # a folder of transformers' own
+        return "mean"  # a Hugging Face folder
     modules = _read(folder / "modules.json")
     kinds = [module["type"].rpartition(".")[2] for module in modules]
     if (
@@ -153,7 +162,7 @@ def pooling(folder: Path) -> str | None:
 
 
 def longest_text(folder: Path) -> int:
-    """Return the most tokens that are read of a text."""
+    """Return the largest number of tokens of a text; longer texts are truncated."""
     most = model_settings(folder)["max_position_embeddings"]
     given = _limits(folder).get("max_seq_length") or _read(folder / "tokenizer_config.json").get(
         "model_max_length"
@@ -162,7 +171,14 @@ def longest_text(folder: Path) -> int:
 
 
 def sources_of_weights(layers: int) -> dict[str, list[str]]:
-    """Return, by the name of each weight of a BERT here, the names of those in a folder that it is put together from."""
+    """Map each weight of :class:`~ontodex.encoders.bert.Bert` to its sources.
+
+    Args:
+        layers: Number of layers.
+
+    Returns:
+        For each name of a weight, the names of the weights in a folder that are concatenated.
+    """
     found = {f"{here}.weight": [f"{there}.weight"] for here, there in EMBEDDINGS.items()}
     for part in ("weight", "bias"):
         found[f"norm.{part}"] = [f"{EMBEDDINGS['norm']}.{part}"]
@@ -182,58 +198,59 @@ def _read(path: Path) -> Any:
 
 
 def _limits(folder: Path) -> dict[str, Any]:
-    """Return what sentence-transformers keeps of how texts are read, if it has written the folder."""
+    """Return ``sentence_bert_config.json``; empty for a folder without ``modules.json``."""
     path = folder / "sentence_bert_config.json"
     return dict(_read(path)) if path.exists() and (folder / "modules.json").exists() else {}
 
 
-def _texts_are_read_plainly(folder: Path) -> bool:
-    """Tell whether ``tokenizer.json`` alone says how texts are cut into tokens: other files may change what it says."""
-    whole, told, limits = (
+def _is_plain_tokenizer(folder: Path) -> bool:
+    """Return whether ``tokenizer.json`` determines tokenisation, and no other file changes it."""
+    tokenizer, config, limits = (
         _read(folder / TOKENIZER),
         _read(folder / "tokenizer_config.json"),
         _limits(folder),
     )
-    kind = told.get("tokenizer_class")
+    kind = config.get("tokenizer_class")
     return (
         (
-            (kind in VERBATIM and _is_told_alike(whole, told))
-            or (kind in REBUILT and _is_rebuilt_alike(whole, told))
+            (kind in VERBATIM and _has_same_normalizer(tokenizer, config))
+            or (kind in REBUILT and _is_rebuilt_equal(tokenizer, config))
         )
-        and whole["post_processor"]["type"]
-        == "TemplateProcessing"  # so that no text is without tokens
+        and tokenizer["post_processor"]["type"]
+        == "TemplateProcessing"  # special tokens: an empty text has tokens as well
         and limits.keys() <= LIMITS
         and not limits.get("do_lower_case")
         and limits.get("transformer_task", "feature-extraction") == "feature-extraction"
         and {path.name for path in folder.glob("sentence_*_config.json")}
         <= {"sentence_bert_config.json"}
         and not (folder / "added_tokens.json").exists()
-        and _added(told) <= {(token["id"], token["content"]) for token in whole["added_tokens"]}
-        and not told.get("split_special_tokens")
-        and told.get("padding_side", "right") == told.get("truncation_side", "right") == "right"
-        and "token_type_ids" in (told.get("model_input_names") or ["token_type_ids"])
+        and _added(config)
+        <= {(token["id"], token["content"]) for token in tokenizer["added_tokens"]}
+        and not config.get("split_special_tokens")
+        and config.get("padding_side", "right") == config.get("truncation_side", "right") == "right"
+        and "token_type_ids" in (config.get("model_input_names") or ["token_type_ids"])
     )
 
 
-def _is_told_alike(whole: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Tell whether what the settings say of letters, if they do, is what is in ``tokenizer.json``."""
-    rules = whole["normalizer"] or {}
+def _has_same_normalizer(tokenizer: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
+    """Return whether normalisation settings, if present, equal those of ``tokenizer.json``."""
+    rules = tokenizer["normalizer"] or {}
     names = {
         "do_lower_case": "lowercase",
         "strip_accents": "strip_accents",
         "tokenize_chinese_chars": "handle_chinese_chars",
     }
-    return all(told[name] == rules.get(rule) for name, rule in names.items() if name in told)
+    return all(config[name] == rules.get(rule) for name, rule in names.items() if name in config)
 
 
-def _is_rebuilt_alike(whole: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Tell whether what ``BertTokenizer`` makes of its settings is what is in ``tokenizer.json``."""
+def _is_rebuilt_equal(tokenizer: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
+    """Return whether ``BertTokenizer`` builds the tokenizer that is in ``tokenizer.json``."""
     rules = {
         "type": "BertNormalizer",
         "clean_text": True,
-        "handle_chinese_chars": told.get("tokenize_chinese_chars", True),
-        "strip_accents": told.get("strip_accents"),
-        "lowercase": told.get("do_lower_case", True),
+        "handle_chinese_chars": config.get("tokenize_chinese_chars", True),
+        "strip_accents": config.get("strip_accents"),
+        "lowercase": config.get("do_lower_case", True),
     }
     words = {
         "type": "WordPiece",
@@ -241,14 +258,14 @@ def _is_rebuilt_alike(whole: Mapping[str, Any], told: Mapping[str, Any]) -> bool
         "max_input_chars_per_word": 100,
     }
     first = [("[CLS]", 0), ("A", 0), ("[SEP]", 0)]
-    frame = whole["post_processor"]
+    frame = tokenizer["post_processor"]
     return (
-        whole["normalizer"] == rules
-        and whole["pre_tokenizer"] == {"type": "BertPreTokenizer"}
-        and words.items() <= whole["model"].items()
+        tokenizer["normalizer"] == rules
+        and tokenizer["pre_tokenizer"] == {"type": "BertPreTokenizer"}
+        and words.items() <= tokenizer["model"].items()
         and _pieces(frame["single"]) == first
         and _pieces(frame["pair"]) == [*first, ("B", 1), ("[SEP]", 1)]
-        and all(_content(told.get(name, token)) == token for name, token in SPECIAL.items())
+        and all(_content(config.get(name, token)) == token for name, token in SPECIAL.items())
     )
 
 
@@ -260,6 +277,6 @@ def _content(token: Any) -> Any:
     return token["content"] if isinstance(token, dict) else token
 
 
-def _added(told: Mapping[str, Any]) -> set[tuple[int, str]]:
-    tokens = told.get("added_tokens_decoder") or {}
+def _added(config: Mapping[str, Any]) -> set[tuple[int, str]]:
+    tokens = config.get("added_tokens_decoder") or {}
     return {(int(number), _content(token)) for number, token in tokens.items()}

@@ -1,4 +1,4 @@
-"""Similarity under a condition: a text encoder and a condition network, in one folder."""
+"""Conditional similarity: a text encoder and a condition network, in one folder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,21 @@ from ontodex.geometry.conditioned import under_condition
 __all__ = ["ConditionEncoder", "expect_readable", "read_together"]
 
 BLOCK = 128
-"""Conditions whose factors are in memory at a time."""
+"""Number of conditions whose factors are in memory at a time."""
 
 
 @dataclass(frozen=True)
 class _Config:
-    """What ``condition/config.json`` holds: shape of the network, texts and conditions that it was trained on."""
+    """Contents of ``condition/config.json``.
+
+    Attributes:
+        network: Settings of the network.
+        texts: Settings of the texts that it was trained on.
+        conditions: Conditions that it was trained on.
+
+    Raises:
+        SettingsError: If ``texts`` is no mapping or a condition is no string.
+    """
 
     network: dict[str, Any]
     texts: dict[str, Any] = field(default_factory=dict)
@@ -44,7 +53,9 @@ def _network(config: _Config, where: str) -> ConditionNetwork:
 
 
 def read_together(text: str, condition: str) -> str:
-    """Return the text that a bi-encoder reads; the condition comes first, so that a long text does not cut it off.
+    """Return the joint text of a text and its condition, the input of a bi-encoder.
+
+    The condition comes first, so that the truncation of a long text does not remove it.
 
     >>> read_together("Paris", "located in")
     'located in: Paris'
@@ -53,15 +64,15 @@ def read_together(text: str, condition: str) -> str:
 
 
 def expect_readable(text: TextEncoder, conditions: Sequence[str], most: int | None = None) -> None:
-    """Refuse a condition that says nothing, or whose end the encoder would not read.
+    """Check that no condition is empty or would be truncated.
 
     Args:
-        text: The text encoder that reads them.
+        text: The text encoder of the conditions.
         conditions: The conditions.
-        most: Tokens that will be read of each, where that is fewer than the text encoder reads now.
+        most: Largest number of tokens, if it is below the limit of the text encoder.
 
     Raises:
-        SettingsError: If a condition is empty, or has more tokens than the text encoder reads; it is named.
+        SettingsError: If a condition is empty or has too many tokens; the message quotes it.
     """
     for condition in conditions:
         if not condition.strip():
@@ -69,22 +80,26 @@ def expect_readable(text: TextEncoder, conditions: Sequence[str], most: int | No
     for position, length in text.cut(conditions, most):
         raise SettingsError(
             f"condition: expected at most as many tokens as the encoder reads, found {length} in "
-            f"{conditions[position][:60]!r}…; say it in fewer words"
+            f"{conditions[position][:60]!r}…; shorten the condition"
         )
 
 
 class ConditionEncoder:
     """Compares texts under a condition.
 
-    With every architecture but ``"bi-encoder"``, texts and conditions are encoded once and combined cheaply:
-    :meth:`factors` of the conditions, :meth:`project` the texts' vectors, and an inner product is the similarity.
+    Every architecture but ``"bi-encoder"`` encodes each text and each condition once:
+    :meth:`factors` makes the factors of conditions, :meth:`project` applies a factor to the vectors
+    of texts, and the similarity is the inner product of the results.
 
     Args:
-        text: The text encoder of texts and conditions; it makes unit vectors.
+        text: The text encoder of texts and conditions, which makes unit vectors.
         network: The condition network.
-        texts: How the text of an entity was built in training (the fields of ``ontodex.TextSettings``); empty if the texts
-            were given.
-        conditions: The conditions seen in training.
+        texts: How the text of an entity was built in training (the fields of
+            ``ontodex.TextSettings``); empty if the training data were texts.
+        conditions: The conditions of training.
+
+    Raises:
+        EncoderError: If the network expects another dimension than that of the text encoder.
     """
 
     def __init__(
@@ -96,8 +111,8 @@ class ConditionEncoder:
     ) -> None:
         if network.settings.dim != text.dim:
             raise EncoderError(
-                f"{text.folder}: the condition network expects embeddings of {network.settings.dim} dimensions, "
-                f"the text encoder makes {text.dim}"
+                f"{text.folder}: the condition network expects embeddings of "
+                f"{network.settings.dim} dimensions, the text encoder makes {text.dim}"
             )
         self.text = text
         self.network = network.cpu().eval()
@@ -106,30 +121,34 @@ class ConditionEncoder:
 
     @property
     def architecture(self) -> str:
-        """How text and condition are combined; one of :data:`~ontodex.encoders.condition_network.ARCHITECTURES`."""
+        """How text and condition are combined.
+
+        One of :data:`~ontodex.encoders.condition_network.ARCHITECTURES`.
+        """
         return self.network.settings.architecture
 
     @property
     def dim(self) -> int:
-        """Length of a text's vector."""
+        """Dimension of the vectors of texts."""
         return self.text.dim
 
     @property
     def rank(self) -> int:
-        """Length of what is compared under a condition."""
+        """Dimension of the vectors under a condition."""
         return self.network.settings.width
 
     @property
     def mix(self) -> NDArray[np.float32]:
-        """The matrix (dim, dim) that a concatenation of text and condition multiplies texts by.
+        """The matrix W of the architecture ``"concat"``, ``float32`` of shape (dim, dim).
 
-        Other architectures have none.
+        A text embedding x and a condition's factor v give the vector x·W + v. Other architectures
+        do not have this matrix.
         """
         return np.ascontiguousarray(self.network.mix.weight.detach().numpy().T)
 
     @staticmethod
     def is_at(folder: Path) -> bool:
-        """Tell whether a folder holds one."""
+        """Return whether a folder holds a condition encoder."""
         return (folder / CONDITION / "config.json").exists()
 
     @classmethod
@@ -141,7 +160,7 @@ class ConditionEncoder:
         Args:
             folder: The encoder's folder.
             text: The text encoder, if it is loaded already.
-            device: Where the text encoder computes.
+            device: Device of the text encoder.
 
         Raises:
             EncoderError: If the folder holds no condition encoder or a damaged one.
@@ -150,60 +169,71 @@ class ConditionEncoder:
         return cls(text or TextEncoder(folder, device), network, config.texts, config.conditions)
 
     def save(self, folder: Path) -> None:
-        """Write the text encoder's folder with the condition network in it.
+        """Write the text encoder and the condition network into a folder.
 
-        ``SentenceTransformer(folder)`` loads it as the plain text encoder.
+        ``SentenceTransformer(folder)`` loads the folder as the plain text encoder.
         """
         if folder.resolve() != self.text.folder.resolve():
             self.text.save(folder)
         self.save_network(folder)
 
     def save_network(self, folder: Path) -> None:
-        """Write the condition network alone into the folder of a text encoder."""
+        """Write the condition network into the folder of a text encoder."""
         config = _Config(asdict(self.network.settings), self.texts, self.conditions)
         save_network(folder / CONDITION, asdict(config), self.network.state_dict())
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the text encoder and the condition network, not of the texts they are given (hex, 128 bits)."""
+        """Hash of the text encoder and the condition network (hex, 128 bits).
+
+        The hash does not cover ``texts`` and ``conditions``, which do not change vectors.
+        """
         return network_fingerprint(
             self.text.fingerprint, asdict(self.network.settings), self.network.state_dict()
         )
 
     @torch.inference_mode()
     def factors(self, conditions: Sequence[str]) -> NDArray[np.float32]:
-        """Make the factors of conditions, seen in training or not, from their texts.
+        """Return the factors of conditions, which need not occur in the training data.
 
         Returns:
-            ``float32`` of shape (conditions, dim, rank) for ``"hyper"``, (conditions, dim) for the others.
+            ``float32`` of shape (conditions, dim, rank) for ``"hyper"``, (conditions, dim) for
+            ``"hadamard"`` and ``"concat"``.
 
         Raises:
-            SettingsError: If a condition is empty or too long; or with a bi-encoder, which has no factors.
+            SettingsError: If a condition is empty or too long, or if the architecture is
+                ``"bi-encoder"``, which has no factors.
         """
         if self.architecture == "bi-encoder":
             raise SettingsError(
                 "expected a condition encoder with factors, found a bi-encoder; see its encode()"
             )
         expect_readable(self.text, conditions)
-        return self.network(torch.from_numpy(self.text.encode(conditions))).numpy()  # type: ignore[no-any-return]
+        found = self.network(torch.from_numpy(self.text.encode(conditions)))
+        return found.numpy()  # type: ignore[no-any-return]
 
     def project(
         self, vectors: NDArray[np.floating], factor: NDArray[np.floating]
     ) -> NDArray[np.float32]:
-        """Transform text vectors by the factor of one condition; inner products of the results are the similarities.
+        """Apply the factor of one condition to text vectors.
+
+        Inner products of the results are the similarities under the condition.
 
         Args:
             vectors: Text vectors of shape (n, dim).
-            factor: What :meth:`factors` made of the condition, of shape (dim, rank) or (dim,).
+            factor: Factor of the condition, from :meth:`factors`, of shape (dim, rank) or (dim,).
 
         Returns:
-            Unit vectors, computed in ``float64``, ``float32`` of shape (n, rank).
+            Unit vectors, ``float32`` of shape (n, rank), computed in ``float64``.
         """
         mix = self.network.mix.weight.detach().numpy().T if self.architecture == "concat" else None
         return under_condition(vectors, factor, mix)
 
     def encode(self, texts: Sequence[str], condition: str) -> NDArray[np.float32]:
-        """Return unit vectors of texts under one condition, ``float32`` of shape (texts, rank), with any architecture.
+        """Return unit vectors of texts under one condition, with any architecture.
+
+        Returns:
+            ``float32`` of shape (texts, rank).
 
         Raises:
             SettingsError: If the condition is empty or too long.
@@ -213,12 +243,14 @@ class ConditionEncoder:
     def encode_pairs(
         self, texts: Sequence[str], conditions: Sequence[str], which: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return unit vectors of texts, each under its own condition; equal texts and conditions are encoded once.
+        """Return unit vectors of texts, each under its own condition.
+
+        Each distinct text and condition is encoded once.
 
         Args:
             texts: The texts.
             conditions: Distinct conditions.
-            which: Condition of each text, an index into ``conditions``, of shape (texts,).
+            which: Index into ``conditions`` of each text's condition, of shape (texts,).
 
         Returns:
             ``float32`` of shape (texts, rank).

@@ -1,9 +1,10 @@
-"""Binary trees over the tokens of many texts at once: found by greedy merging, and computed along, up, down and around.
+"""Batches of binary trees over tokens: greedy construction, and upward and downward passes.
 
-A vector of ``channels`` x ``size`` numbers is kept as ``size`` planes of ``channels`` numbers, the vectors of n nodes as a
-tensor of shape (size, n, channels): what is shared by all channels, a matrix of a few numbers, is then one wide matrix
-product for a whole batch. Where a node is another's child, what comes down to it is written next to its brothers, so that
-nothing is ever scattered.
+A vector has ``size`` * ``channels`` numbers and is stored as ``size`` planes of ``channels``
+numbers; the vectors of n nodes are a tensor of shape (size, n, channels). All channels share one
+small matrix, so that applying it to all nodes of a step is a single matrix product. Downward passes
+write the vectors of children contiguously, step by step, at the *places* of the nodes, and read
+them by index; no scatter operation is needed.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ __all__ = ["Forest", "compose", "decompose", "grow", "planes", "surround", "vect
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """The trees of a batch of texts, T tokens and P parents in all.
+    """The trees of a batch of texts, with T tokens and P parents in total.
 
-    Nodes are numbered: first the tokens, text by text, then parents as they were made: children come before their parent.
-    Parents of one step, one for each text that is not yet whole, are computed together.
+    Nodes are numbered: first the tokens, text by text, then the parents in the order of their
+    creation, so that children precede their parents. A step creates one parent in each text that
+    has a merge left; the parents of a step are computed together.
 
     Attributes:
         left: Left child of each parent, ``int64`` of shape (P,).
         right: Right child of each parent, ``int64`` of shape (P,).
-        steps: Number of the first parent of each step, and P.
-        roots: Root of each text, ``int64`` of shape (texts,); its only token, if there is only one.
-        places: Where what comes down to each node is written, ``int64`` of shape (T + P,).
+        steps: Index of the first parent of each step, and P at the end.
+        roots: Root of each text, ``int64`` of shape (texts,); the token of a text with one token.
+        places: Place of each node in the results of downward passes, ``int64`` of shape (T + P,).
         owners: Text of each node, ``int64`` of shape (T + P,).
         similarities: Cosine of the children of each parent, ``float32`` of shape (P,).
     """
@@ -45,15 +47,15 @@ class Forest:
 
     @property
     def tokens(self) -> int:
-        """Number of tokens, which is that of the first parent."""
+        """Number of tokens, which is also the number of the first parent."""
         return len(self.places) - len(self.left)
 
     def climb(self) -> Iterator[tuple[int, int]]:
-        """Yield the first parent of each step and the one behind the last, children before parents."""
+        """Yield each step as the range (start, end) of its parents, children before parents."""
         return zip(self.steps[:-1], self.steps[1:], strict=True)
 
     def descend(self) -> Iterator[tuple[int, int]]:
-        """Yield the same, parents before children."""
+        """Yield each step as the range (start, end) of its parents, parents before children."""
         return reversed(list(self.climb()))
 
 
@@ -69,15 +71,17 @@ def vectors(planes: Tensor) -> Tensor:
 
 @torch.no_grad()
 def grow(leaves: Tensor, lengths: Tensor, weight: Tensor, bias: Tensor) -> tuple[Forest, Tensor]:
-    """Merge the two neighbours that are most alike, the leftmost of equals, until every text is one node.
+    """Build trees: repeatedly merge the neighbours of the highest cosine, until one node is left.
 
-    Each merge computes two cosines, those of the new node and its neighbours: a text of L tokens costs 3 L of them.
+    Ties are broken in favour of the leftmost pair. A merge computes the two cosines of the new node
+    with its neighbours, so that a text of L tokens needs about 3 L cosines in total.
 
     Args:
         leaves: Vectors of the tokens, of shape (size, T, channels).
-        lengths: Number of tokens of each text, at least 1, ``int64`` of shape (texts,), falling.
-        weight: Of shape (size, 2 size); see :func:`compose`.
-        bias: Of shape (size,).
+        lengths: Number of tokens of each text, at least 1, in descending order, ``int64`` of shape
+            (texts,).
+        weight: Weight of the composition, of shape (size, 2 size); see :func:`compose`.
+        bias: Bias of the composition, of shape (size,).
 
     Returns:
         The trees, and the vectors of all nodes, of shape (size, T + P, channels).
@@ -90,17 +94,18 @@ def grow(leaves: Tensor, lengths: Tensor, weight: Tensor, bias: Tensor) -> tuple
     scale = leaves.new_empty(tokens + parents)  # 1 / length
     scale[:tokens] = _inverse_length(leaves)
 
-    # A text is a row of places, of which a merge leaves the left one; the last place of a row stands for "no neighbour".
+    # A text is a row of positions; a merge keeps the position of the left node. The last position
+    # of a row stands for "no neighbour".
     row = torch.arange(texts, device=device)
     place = torch.arange(longest + 1, device=device)
     starts = lengths.cumsum(0) - lengths
     node = torch.where(place < lengths[:, None], starts[:, None] + place, 0)
     after = torch.where(place + 1 < lengths[:, None], place + 1, longest)
     before = torch.where(place > 0, place - 1, longest).repeat(texts, 1)
-    alike = leaves.new_full((texts, longest + 1), -torch.inf)
+    cosines = leaves.new_full((texts, longest + 1), -torch.inf)
     pairs = place + 1 < lengths[:, None]
     first = node[pairs]
-    alike[pairs] = (
+    cosines[pairs] = (
         (leaves[:, first] * leaves[:, first + 1]).sum((0, 2)) * scale[first] * scale[first + 1]
     )
 
@@ -111,18 +116,16 @@ def grow(leaves: Tensor, lengths: Tensor, weight: Tensor, bias: Tensor) -> tuple
         for n in (parents, parents, tokens + parents)
     )
     similarities = leaves.new_empty(parents)
-    active = (
-        (lengths > place[1:, None]).sum(1).tolist()
-    )  # texts that have a merge left, step by step
+    active = (lengths > place[1:, None]).sum(1).tolist()  # texts with a merge left, by step
     start = 0
     for texts_left in active[:-1]:
         end = start + texts_left
         own, new = row[:texts_left], slice(tokens + start, tokens + end)
-        here = alike[:texts_left].argmax(1)
+        here = cosines[:texts_left].argmax(1)
         there = after[own, here]
         lefts, rights = node[own, here], node[own, there]
         left[start:end], right[start:end], owners[new] = lefts, rights, own
-        similarities[start:end] = alike[own, here]
+        similarities[start:end] = cosines[own, here]
         places[lefts] = torch.arange(2 * start, start + end, device=device)
         places[rights] = torch.arange(start + end, 2 * end, device=device)
         made = _merged(nodes, lefts, rights, weight, bias)
@@ -132,11 +135,11 @@ def grow(leaves: Tensor, lengths: Tensor, weight: Tensor, bias: Tensor) -> tuple
         behind, ahead = after[own, there], before[own, here]
         node[own, here] = torch.arange(tokens + start, tokens + end, device=device)
         after[own, here], before[own, behind] = behind, here
-        alike[own, there] = -torch.inf
+        cosines[own, there] = -torch.inf
         for neighbour, at in ((behind, here), (ahead, ahead)):
             other = node[own, neighbour]
             found = (made * nodes.index_select(1, other)).sum((0, 2)) * scale[new] * scale[other]
-            alike[own, at] = found.masked_fill_(neighbour == longest, -torch.inf)
+            cosines[own, at] = found.masked_fill_(neighbour == longest, -torch.inf)
         start = end
     roots = node[:, 0].clone()
     places[roots] = 2 * parents + row
@@ -147,19 +150,23 @@ def grow(leaves: Tensor, lengths: Tensor, weight: Tensor, bias: Tensor) -> tuple
 def compose(
     leaves: Tensor, weight: Tensor, bias: Tensor, forest: Forest, keep: Tensor | None = None
 ) -> Tensor:
-    """Compute every node from its children: in each channel, ``weight @ [left; right] + bias``.
+    """Upward pass: compute each parent as ``weight @ [left; right] + bias`` in each channel.
 
     Args:
         leaves: Vectors of the tokens, of shape (size, T, channels).
-        weight: Of shape (size, 2 size).
-        bias: Of shape (size,).
+        weight: Weight of the composition, of shape (size, 2 size).
+        bias: Bias of the composition, of shape (size,).
         forest: The trees.
-        keep: What parents are multiplied by, for dropout, of shape (size, P, channels).
+        keep: Scaled dropout mask, by which parents are multiplied, of shape (size, P, channels);
+            ``None`` for no dropout.
 
     Returns:
         The vectors of all nodes, of shape (size, T + P, channels).
     """
-    return _Compose.apply(leaves, weight, bias, forest, keep)  # type: ignore[no-any-return,no-untyped-call]
+    found: Tensor = _Compose.apply(  # type: ignore[no-untyped-call]
+        leaves, weight, bias, forest, keep
+    )
+    return found
 
 
 def decompose(
@@ -171,37 +178,49 @@ def decompose(
     *,
     public: bool = False,
 ) -> Tensor:
-    """Compute every node from its parent: in each channel, ``[left; right] = weight @ parent + bias``.
+    """Downward pass: compute the children as ``[left; right] = weight @ parent + bias``.
+
+    The same weight and bias apply to each channel.
 
     Args:
         roots: Vectors of the roots, of shape (size, texts, channels).
-        weight: Of shape (2 size, size).
-        bias: Of shape (2 size,).
+        weight: Weight of the decomposition, of shape (2 size, size).
+        bias: Bias of the decomposition, of shape (2 size,).
         forest: The trees.
-        keep: What children are multiplied by, for dropout, of shape (size, 2 P, channels).
-        public: Give the first half to the child that was made first, as the authors' code does, not to the left one.
+        keep: Scaled dropout mask, by which children are multiplied, of shape (size, 2 P, channels);
+            ``None`` for no dropout.
+        public: Assign the first half to the child with the smaller node number, as the authors'
+            code does, instead of the left child.
 
     Returns:
-        The vectors of all nodes, by their places, of shape (size, T + P, channels).
+        The vectors of all nodes by place, of shape (size, T + P, channels).
     """
-    return _Decompose.apply(roots, weight, bias, forest, keep, public)  # type: ignore[no-any-return,no-untyped-call]
+    found: Tensor = _Decompose.apply(  # type: ignore[no-untyped-call]
+        roots, weight, bias, forest, keep, public
+    )
+    return found
 
 
 def surround(nodes: Tensor, weight: Tensor, bias: Tensor, forest: Forest) -> Tensor:
-    """Compute what is around every node: what is around its parent, composed with its brother, on the side where that is.
+    """Downward pass: compute the context of each node, which depends on no token below the node.
 
-    Around a root there is nothing, a vector of zeros. What is around a node depends on no token of its own.
+    The context of a root is the zero vector. The context of a left child is the composition of its
+    parent's context with its sibling, in this order; that of a right child is the composition of
+    its sibling with its parent's context.
 
     Args:
         nodes: Vectors of all nodes, of shape (size, T + P, channels).
-        weight: As in :func:`compose`.
-        bias: As there.
+        weight: Weight of the composition, of shape (size, 2 size); see :func:`compose`.
+        bias: Bias of the composition, of shape (size,).
         forest: The trees.
 
     Returns:
-        Vectors by places, of shape (size, T + P, channels).
+        The contexts of all nodes by place, of shape (size, T + P, channels).
     """
-    return _Surround.apply(nodes, weight, bias, forest)  # type: ignore[no-any-return,no-untyped-call]
+    found: Tensor = _Surround.apply(  # type: ignore[no-untyped-call]
+        nodes, weight, bias, forest
+    )
+    return found
 
 
 def _inverse_length(planes: Tensor) -> Tensor:
@@ -209,12 +228,12 @@ def _inverse_length(planes: Tensor) -> Tensor:
 
 
 def _by_node(wide: Tensor, count: int) -> Tensor:
-    """Return a matrix of planes as planes of so many nodes."""
+    """Return a matrix of shape (size, count * channels) as planes of ``count`` nodes."""
     return wide.view(len(wide), count, -1)
 
 
 def _children(nodes: Tensor, lefts: Tensor, rights: Tensor) -> Tensor:
-    """Return the vectors of pairs of nodes, one's planes above the other's, of shape (2 size, n * channels)."""
+    """Return the concatenated vectors of n pairs of nodes, of shape (2 size, n * channels)."""
     size, _, channels = nodes.shape
     both = nodes.new_empty(2 * size, len(lefts), channels)
     torch.index_select(nodes, 1, lefts, out=both[:size])
@@ -249,15 +268,15 @@ class _Compose(torch.autograd.Function):
         nodes, weight, keep = ctx.saved_tensors
         forest, (given,) = ctx.forest, gradients
         size, tokens = len(nodes), forest.tokens
-        above = torch.empty_like(nodes)  # what comes down from the parent, by places
+        above = torch.empty_like(nodes)  # gradients from parents, by place
         above[:, 2 * len(forest.left) :] = 0
         of_weight, of_bias = torch.zeros_like(weight), weight.new_zeros(size)
         for start, end in forest.descend():
             own = slice(tokens + start, tokens + end)
-            whole = given[:, own] + above.index_select(1, forest.places[own])
+            total = given[:, own] + above.index_select(1, forest.places[own])
             if keep is not None:
-                whole = whole * keep[:, start:end]
-            wide = whole.flatten(1)
+                total = total * keep[:, start:end]
+            wide = total.flatten(1)
             of_weight += wide @ _children(nodes, forest.left[start:end], forest.right[start:end]).T
             of_bias += wide.sum(1)
             down = _by_node(weight.T @ wide, end - start)
@@ -305,15 +324,15 @@ class _Decompose(torch.autograd.Function):
         made, weight, keep = ctx.saved_tensors
         forest, (given,) = ctx.forest, gradients
         size, parents, tokens = len(made), len(forest.left), forest.tokens
-        below = torch.empty_like(made)  # what comes up from the children, by nodes
+        below = torch.empty_like(made)  # gradients from children, by node
         below[:, :tokens] = 0
         of_weight, of_bias = torch.zeros_like(weight), weight.new_zeros(2 * size)
         for start, end in forest.climb():
             children = torch.cat([forest.left[start:end], forest.right[start:end]])
-            whole = given[:, 2 * start : 2 * end] + below.index_select(1, children)
+            total = given[:, 2 * start : 2 * end] + below.index_select(1, children)
             if keep is not None:
-                whole = whole * keep[:, 2 * start : 2 * end]
-            halves = whole[:, : end - start], whole[:, end - start :]
+                total = total * keep[:, 2 * start : 2 * end]
+            halves = total[:, : end - start], total[:, end - start :]
             wide = torch.cat(_swapped(*halves, ctx.swap[start:end])).flatten(1)
             own = slice(tokens + start, tokens + end)
             of_weight += wide @ made.index_select(1, forest.places[own]).flatten(1).T
@@ -348,9 +367,9 @@ class _Surround(torch.autograd.Function):
         nodes, around, weight = ctx.saved_tensors
         forest, (given,) = ctx.forest, gradients
         size, tokens = len(nodes), forest.tokens
-        below = torch.empty_like(nodes)  # what comes up from around the children, by nodes
+        below = torch.empty_like(nodes)  # gradients from the children's contexts, by node
         below[:, :tokens] = 0
-        beside = torch.empty_like(nodes)  # what a node gets from around its brother, by places
+        beside = torch.empty_like(nodes)  # gradients from the sibling's context, by place
         beside[:, 2 * len(forest.left) :] = 0
         ones, others = weight[:, :size], weight[:, size:]
         of_weight, of_bias = torch.zeros_like(weight), weight.new_zeros(size)

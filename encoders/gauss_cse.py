@@ -1,4 +1,4 @@
-"""GaussCSE: a text encoder whose texts are Gaussians, so that entailment between them has a direction."""
+"""GaussCSE: a text encoder that embeds texts as Gaussians, for directed entailment."""
 
 from __future__ import annotations
 
@@ -23,23 +23,32 @@ from ontodex.geometry.gaussian import LOG_VARIANCE, SIMILARITIES
 __all__ = ["ACTIVATIONS", "DEFAULT_GAUSS_CSE", "GaussCSE", "GaussianHeads"]
 
 DEFAULT_GAUSS_CSE = Path(__file__).resolve().parent / "models" / "gauss-cse-nli"
-"""The encoder that the package carries: an adapter of all-MiniLM-L6-v2 and two heads, trained on premises and hypotheses."""
+"""The encoder of the package, trained on NLI: an adapter of all-MiniLM-L6-v2, and two heads."""
 
 ACTIVATIONS = ("none", "tanh")
-"""What the means pass: nothing, or tanh, as in the paper."""
+"""Activations of the mean: none, as in the paper, or tanh, as in the authors' code."""
 
 FIRST_LOG_VARIANCE = -2.0
-"""Where training starts: e^-2 is about the variance of the numbers of a pooled vector."""
+"""Initial log-variance: e^-2 is about the variance of the numbers of a pooled vector."""
 
 
 class GaussianHeads(nn.Module):
-    """From a pooled vector h to a Gaussian: μ = W h + b, ln σ² = V h + c (Yoda et al., EACL 2024, section 3.1).
+    """Two linear layers that map a pooled vector h to a Gaussian: μ = W h + b, ln σ² = V h + c.
 
-    Untrained, the mean is the vector itself, and the variance nearly the same for all.
+    GaussCSE (Yoda et al., EACL 2024) has two linear layers as heads, one for the mean and one for
+    the variance, without an activation. The activation ``"tanh"``, with which μ = tanh(W h + b),
+    is not in the paper; the authors' code has it. For the loss, see section 2.4 of the paper; for
+    its tasks, natural language inference and the direction of entailment, sections 3.1 and 3.2.
+
+    Before training, the mean is the pooled vector (with ``"tanh"``, its tanh), and the variance is
+    nearly the same for all texts.
 
     Args:
-        dim: Length of a vector.
-        activation: What the means pass, one of :data:`ACTIVATIONS`.
+        dim: Dimension of pooled vectors.
+        activation: Activation of the mean, one of :data:`ACTIVATIONS`.
+
+    Raises:
+        SettingsError: If the activation is unknown.
     """
 
     def __init__(self, dim: int, activation: str = "none") -> None:
@@ -54,7 +63,15 @@ class GaussianHeads(nn.Module):
             self.log_variance.bias.fill_(FIRST_LOG_VARIANCE)
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Return Gaussians of shape (n, 2 dim), log-variances within bounds, for vectors of shape (n, dim)."""
+        """Return the Gaussians of pooled vectors.
+
+        Args:
+            vectors: Pooled vectors of shape (n, dim).
+
+        Returns:
+            Means, then log-variances, of shape (n, 2 dim). Log-variances are clamped to
+            :data:`~ontodex.geometry.gaussian.LOG_VARIANCE`.
+        """
         means, logs = self.mean(vectors), self.log_variance(vectors)
         return torch.cat(
             [means.tanh() if self.activation == "tanh" else means, logs.clamp(*LOG_VARIANCE)],
@@ -63,14 +80,15 @@ class GaussianHeads(nn.Module):
 
     @torch.no_grad()
     def centre(self, shift: Tensor, scale: Tensor) -> None:
-        """Make Gaussians that are :func:`~ontodex.geometry.gaussian.moved` from now on.
+        """Fold the affine map of :func:`~ontodex.geometry.gaussian.moved` into the weights.
 
-        No divergence changes, unless a log-variance is at its bound; half precision, which holds small numbers best, loses
-        less. Means that pass tanh stay where they are.
+        KL divergences do not change, unless a log-variance is clamped. Centred Gaussians lose less
+        in half precision, which is most precise for small numbers. With ``"tanh"``, nothing is
+        changed, because the map cannot be folded into the weights.
 
         Args:
-            shift: Of shape (dim,).
-            scale: Of shape (dim,), positive.
+            shift: Shift of each dimension, of shape (dim,).
+            scale: Scale of each dimension, positive, of shape (dim,).
         """
         if self.activation == "tanh":
             return
@@ -81,13 +99,14 @@ class GaussianHeads(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class _Config(Base):
-    """What ``gauss_cse/config.json`` holds, besides what an adapter is for.
+    """Contents of ``gauss_cse/config.json``, besides the base model of an adapter.
 
     Attributes:
-        dim: Length of a pooled vector.
+        dim: Dimension of pooled vectors.
         similarity: One of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
         activation: One of :data:`ACTIVATIONS`.
-        rule: The fields of the :class:`~ontodex.geometry.entailment.Entailment` fitted on validation.
+        rule: Fields of the :class:`~ontodex.geometry.entailment.Entailment` that was fitted on
+            validation data.
     """
 
     dim: int
@@ -106,17 +125,21 @@ def _heads(config: _Config, where: str) -> GaussianHeads:
 
 
 class GaussCSE(Adapted):
-    """Gaussian sentence embeddings (Yoda et al., EACL 2024): a pooled vector, and two heads that make a Gaussian of it.
+    """Gaussian sentence embeddings (Yoda et al., EACL 2024): a text encoder with two heads.
 
-    Made by :meth:`load`, or by :func:`ontodex.trainers.entailment.gauss_cse.train_gauss_cse`.
+    Created by :meth:`load`, or by :func:`ontodex.trainers.entailment.gauss_cse.train_gauss_cse`.
 
     Args:
-        text: Makes the pooled vectors.
-        heads: Make Gaussians of them.
-        rule: When a premise entails a hypothesis.
-        similarity: How a KL divergence becomes a similarity, one of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
-        adapter: Folder of the LoRA adapter that ``text`` has been given, if it has.
-        base: Name under which the text encoder is found, without its adapter.
+        text: The text encoder, which makes pooled vectors.
+        heads: Map pooled vectors to Gaussians.
+        rule: Decides whether a premise entails a hypothesis.
+        similarity: The function from a KL divergence to a similarity, one of
+            :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
+        adapter: Folder of the LoRA adapter that ``text`` was loaded with; ``None`` without one.
+        base: Name of the base model, by which :func:`~ontodex.encoders.locate.locate` finds it.
+
+    Raises:
+        SettingsError: If the similarity is unknown.
     """
 
     FOLDER = GAUSSIAN
@@ -146,17 +169,20 @@ class GaussCSE(Adapted):
 
         Args:
             folder: The encoder's folder.
-            device: Where it computes.
-            base: Folder of the text encoder that an adapter is for, if it is neither in ``folder`` nor found by its name.
+            device: Device to compute on.
+            base: Folder of the base model of an adapter, if it is neither in ``folder`` nor found
+                by its name.
 
         Raises:
-            EncoderError: If the folder holds none or a damaged one, or an adapter's text encoder is not the right one.
+            EncoderError: If the folder holds no GaussCSE encoder or a damaged one, or if the text
+                encoder is not the base model of the adapter.
         """
         config, heads = load_network(folder / GAUSSIAN, _Config, _heads, "a GaussCSE encoder")
         text, adapter = config.load(folder, GAUSSIAN, device, base)
         if text.dim != config.dim:
             raise EncoderError(
-                f"{folder}: expected a text encoder of {config.dim} dimensions, found one of {text.dim}"
+                f"{folder}: expected a text encoder of {config.dim} dimensions, found one of "
+                f"{text.dim}"
             )
         rule = Entailment(**config.rule)
         return cls(
@@ -169,7 +195,10 @@ class GaussCSE(Adapted):
         )
 
     def save_own(self, folder: Path) -> None:
-        """Write what is not the text encoder: the heads, the rule, and the adapter; with one, in half precision."""
+        """Write the heads, the rule, and the adapter if there is one, without the text encoder.
+
+        Heads with an adapter are written in half precision.
+        """
         own = folder / GAUSSIAN
         base = self.save_adapter(own)
         config = _Config(
@@ -187,27 +216,34 @@ class GaussCSE(Adapted):
 
     @property
     def width(self) -> int:
-        """A Gaussian has a mean and a log-variance for each dimension."""
+        """Dimension of a stored Gaussian: a mean and a log-variance for each dimension."""
         return 2 * self.dim
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the text encoder, the adapter and the heads, not of the rule (hex, 128 bits)."""
+        """Hash of the text encoder, the adapter and the heads, without the rule (hex, 128 bits)."""
         shape = {"similarity": self.similarity, "activation": self.heads.activation}
         return network_fingerprint(self.text_fingerprint, shape, self.heads.state_dict())
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one Gaussian per text: means, then log-variances, ``float32`` of shape (texts, 2 dim).
+        """Return one Gaussian per text; each distinct text is encoded once.
 
-        Equal texts have equal Gaussians: each is computed once.
-        Training leaves the average of every number near zero (:meth:`GaussianHeads.centre`); no divergence depends on it.
+        Training centres Gaussians (:meth:`GaussianHeads.centre`), so that the average of each
+        number is near zero. Divergences do not depend on it.
+
+        Returns:
+            Means, then log-variances, ``float32`` of shape (texts, 2 dim).
         """
         distinct = list(dict.fromkeys(texts))
         rows = {text: row for row, text in enumerate(distinct)}
         return self.stored(self.text.encode(distinct))[[rows[text] for text in texts]]
 
     def stored(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Make Gaussians of pooled vectors, (n, dim) to ``float32`` of shape (n, 2 dim)."""
+        """Return the Gaussians of pooled vectors, ``float32`` of shape (n, 2 dim).
+
+        Args:
+            vectors: Pooled vectors of shape (n, dim).
+        """
         with torch.inference_mode():
             return np.asarray(
                 self.heads(

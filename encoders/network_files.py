@@ -1,4 +1,4 @@
-"""A small network in the folder of a text encoder: its configuration, its weights and its fingerprint."""
+"""Files of a network in a text encoder's folder: configuration, weights and fingerprint."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ N = TypeVar("N", bound=nn.Module)
 def load_network(
     folder: Path, config: type[C], make: Callable[[C, str], N], what: str
 ) -> tuple[C, N]:
-    """Load what :func:`save_network` wrote.
+    """Load a network that :func:`save_network` wrote.
 
     Args:
         folder: Folder of the network.
-        config: Dataclass of what its ``config.json`` holds.
-        make: Makes the network from that, and the name of the file for its messages.
-        what: What is expected, for the message, as in ``"a condition encoder"``.
+        config: Dataclass of the contents of ``config.json``.
+        make: Creates the network from a configuration and the file's name, for error messages.
+        what: Name of the kind of encoder in error messages, such as ``"a condition encoder"``.
+
+    Returns:
+        The configuration and the network.
 
     Raises:
-        EncoderError: If it is not there, or damaged.
+        EncoderError: If a file is missing or damaged.
     """
     path = folder / "config.json"
     try:
@@ -42,7 +45,7 @@ def load_network(
         network = make(found, str(path))
         network.load_state_dict(load_file(folder / "model.safetensors"))
         if not all(bool(torch.isfinite(weight).all()) for weight in network.state_dict().values()):
-            raise ValueError("weights that are not finite")
+            raise ValueError("expected finite weights, found others")
     except (OSError, ValueError, TypeError, SafetensorError, RuntimeError) as error:
         raise EncoderError(
             f"{folder.parent}: expected {what}, found one that does not load: {error}"
@@ -51,7 +54,13 @@ def load_network(
 
 
 def save_network(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
-    """Write ``config.json`` and ``model.safetensors`` into a folder, which is made if it is not there."""
+    """Write ``config.json`` and ``model.safetensors`` into a folder, and create it if needed.
+
+    Args:
+        folder: Folder of the network.
+        config: Contents of ``config.json``.
+        weights: Weights by name.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(
         json.dumps(config, indent=1, ensure_ascii=False), encoding="utf-8"
@@ -60,7 +69,13 @@ def save_network(folder: Path, config: Mapping[str, Any], weights: Mapping[str, 
 
 
 def network_fingerprint(text: str, shape: Mapping[str, Any], weights: Mapping[str, Tensor]) -> str:
-    """Hash a text encoder's fingerprint, the shape of a network and its weights (hex, 128 bits)."""
+    """Hash a text encoder's fingerprint with a network (hex, 128 bits).
+
+    Args:
+        text: Fingerprint of the text encoder.
+        shape: Settings of the network.
+        weights: Weights of the network by name.
+    """
     digest = hashlib.blake2b(text.encode(), digest_size=16)
     digest.update(json.dumps(shape).encode())
     for name, tensor in sorted(weights.items()):

@@ -1,4 +1,4 @@
-"""Self-StrAE: a text encoder that finds the tree of a text, and whose vectors are those of the tree's nodes."""
+"""Self-StrAE: a text encoder that builds the tree of a text and embeds each node of the tree."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ontodex.errors import EncoderError, expect_whole
 __all__ = ["UNKNOWN", "Node", "SelfStrAE", "Tree"]
 
 UNKNOWN = "[UNK]"
-"""The token of what no other token spells; and of a text that has no tokens."""
+"""The token for unknown characters, and for a text without tokens."""
 
 TEXTS = 1024
-"""Texts whose trees are found together."""
+"""Number of texts whose trees are built together."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Node:
     """A node of the tree of a text.
 
     Attributes:
-        start: Where its part of the text begins, in characters.
-        end: Where it ends.
-        left: Number of its left child in the tree; ``None`` for a token.
-        right: Number of its right child; ``None`` for a token.
+        start: Start of its span in the text, in characters.
+        end: End of its span in the text, in characters, exclusive.
+        left: Index of its left child in the tree; ``None`` for a token.
+        right: Index of its right child in the tree; ``None`` for a token.
         similarity: Cosine of its children; ``None`` for a token.
     """
 
@@ -50,12 +50,13 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """The tree that an encoder found in a text.
+    """The tree of a text.
 
     Attributes:
-        text: The text, as far as it was read.
-        nodes: First the tokens, from left to right, then what was merged, in that order; the root is the last.
-        vectors: Their vectors, of length 1, ``float32`` of shape (nodes, dim).
+        text: The text up to its last token; longer texts are truncated.
+        nodes: The tokens from left to right, then the merged nodes in the order of the merges; the
+            last node is the root.
+        vectors: Unit vectors of the nodes, ``float32`` of shape (nodes, dim).
     """
 
     text: str
@@ -63,11 +64,11 @@ class Tree:
     vectors: NDArray[np.float32]
 
     def span(self, number: int) -> str:
-        """Return the part of the text that a node stands for."""
+        """Return the span of a node as text."""
         return self.text[self.nodes[number].start : self.nodes[number].end]
 
     def __str__(self) -> str:
-        """Draw the tree in lines of text, each merge with the similarity of its two parts."""
+        """Draw the tree as lines of text, each merge with the cosine of its children."""
         return "\n".join(self._lines(len(self.nodes) - 1, "", ""))
 
     def _lines(self, number: int, first: str, rest: str) -> Iterator[str]:
@@ -85,7 +86,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class _Config:
-    """What ``self_strae/config.json`` holds; see :class:`SelfStrAE`."""
+    """Contents of ``self_strae/config.json``; see :class:`SelfStrAE`."""
 
     channels: int
     size: int
@@ -97,7 +98,7 @@ class _Config:
 
 
 class _Network(nn.Module):
-    """The weights: a table of tokens, and what composes two nodes into one."""
+    """The weights: the embeddings of tokens, and the composition of two nodes."""
 
     def __init__(self, config: _Config) -> None:
         super().__init__()
@@ -107,17 +108,21 @@ class _Network(nn.Module):
 
 
 class SelfStrAE(InputModule):
-    """A self-structuring autoencoder's encoder (Opper and Siddharth, 2024), as a module of sentence-transformers.
+    """The encoder of a self-structuring autoencoder, as a module of sentence-transformers.
 
-    A text is cut into tokens; the two neighbours that are most alike are merged into one node, until one is left: its vector
-    is the text's. A vector is ``channels`` parts of ``size`` numbers, and one matrix of 2 size² numbers merges every part of
-    every two nodes.
+    Opper and Siddharth, 2024. The two neighbouring nodes of the highest cosine are merged, starting
+    with the tokens, until one node is left. Its vector is the vector of the text. A vector consists
+    of ``channels`` channels of ``size`` numbers. A linear layer, with a weight of shape (size,
+    2 size), composes two nodes; all channels share it.
 
     Args:
-        tokenizer: Cuts texts into tokens.
-        channels: Parts of a vector.
-        size: Numbers of a part.
-        max_tokens: Texts are cut to this many tokens.
+        tokenizer: Tokenizer of texts.
+        channels: Number of channels.
+        size: Size of a channel.
+        max_tokens: Largest number of tokens of a text; longer texts are truncated.
+
+    Raises:
+        SettingsError: If a number is too small.
 
     Example:
         >>> from tokenizers import Tokenizer, models, pre_tokenizers
@@ -140,29 +145,35 @@ class SelfStrAE(InputModule):
 
     @property
     def table(self) -> Tensor:
-        """Vectors of the tokens, of shape (vocabulary, size * channels): plane after plane."""
+        """Embeddings of tokens, of shape (vocabulary, size * channels).
+
+        A row is the concatenation of ``size`` planes of ``channels`` numbers.
+        """
         return self.network.table
 
     @property
     def dim(self) -> int:
-        """Dimensions of a vector."""
+        """Dimension of vectors."""
         return self.config.channels * self.config.size
 
     def get_embedding_dimension(self) -> int:
-        """Return the dimensions of a vector; its name is sentence-transformers'."""
+        """Return the dimension of vectors; a method of sentence-transformers' interface."""
         return self.dim
 
     @staticmethod
     def is_at(folder: Path) -> bool:
-        """Tell whether a folder holds such an encoder."""
+        """Return whether a folder holds a Self-StrAE encoder."""
         return (folder / TREES / "config.json").exists()
 
     @classmethod
     def load(cls, model_name_or_path: str | Path, *_: Any, **__: Any) -> SelfStrAE:
-        """Load what :meth:`write` wrote; the argument's name is sentence-transformers'.
+        """Load a folder that :meth:`write` wrote.
+
+        Args:
+            model_name_or_path: The folder, by the name that sentence-transformers gives it.
 
         Raises:
-            EncoderError: If the folder holds none, or a damaged one.
+            EncoderError: If the folder holds no Self-StrAE encoder, or a damaged one.
         """
         folder = Path(model_name_or_path)
         config, network = load_network(
@@ -170,7 +181,7 @@ class SelfStrAE(InputModule):
         )
         try:
             tokenizer = Tokenizer.from_file(str(folder / TREES / "tokenizer.json"))
-        except Exception as error:  # tokenizers raises nothing more precise
+        except Exception as error:  # tokenizers raises no more specific class
             raise EncoderError(
                 f"{folder}: expected a tokenizer, found one that does not load: {error}"
             ) from error
@@ -184,7 +195,7 @@ class SelfStrAE(InputModule):
         return made
 
     def write(self, folder: Path) -> None:
-        """Write the encoder into a folder, from which ``TextEncoder`` and sentence-transformers load it."""
+        """Write the encoder into a folder that ``TextEncoder`` and sentence-transformers load."""
         weights = {name: weight.detach() for name, weight in self.network.state_dict().items()}
         save_network(folder / TREES, vars(self.config), weights)
         self.tokenizer.save(str(folder / TREES / "tokenizer.json"))
@@ -193,13 +204,18 @@ class SelfStrAE(InputModule):
         (folder / "modules.json").write_text(json.dumps(modules, indent=1))
 
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
-        """Write the encoder; called by sentence-transformers."""
+        """Write the encoder; a method of sentence-transformers' interface."""
         self.write(Path(output_path))
 
     def preprocess(
         self, inputs: Sequence[Any], prompt: str | None = None, **_: Any
     ) -> dict[str, Any]:
-        """Return the tokens of texts one after the other, and their numbers."""
+        """Tokenise texts; a method of sentence-transformers' interface.
+
+        Returns:
+            ``tokens``, the concatenated token ids of all texts, and ``lengths``, the number of
+            tokens of each text.
+        """
         found = self.tokenise([f"{prompt or ''}{text}" for text in inputs])
         return {
             "tokens": torch.from_numpy(np.concatenate(found)),
@@ -207,7 +223,11 @@ class SelfStrAE(InputModule):
         }
 
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Add the vectors of texts, ``sentence_embedding`` of shape (texts, dim), as sentence-transformers expects."""
+        """Embed tokenised texts; a method of sentence-transformers' interface.
+
+        Returns:
+            The features, and ``sentence_embedding`` of shape (texts, dim).
+        """
         tokens = torch.split(features["tokens"].to(self.table.device), features["lengths"].tolist())
         found = self.table.new_empty(len(tokens), self.dim)
         for rows, forest, nodes in self._forests(tokens):
@@ -215,7 +235,7 @@ class SelfStrAE(InputModule):
         return {**features, "sentence_embedding": found}
 
     def tokenise(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """Return the token ids of texts, cut to the most that are read."""
+        """Return the token ids of texts, truncated to ``max_tokens``."""
         found = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         unknown = self.tokenizer.token_to_id(UNKNOWN)
         return [
@@ -251,7 +271,12 @@ class SelfStrAE(InputModule):
 
     @torch.inference_mode()
     def _forests(self, tokens: Sequence[Tensor]) -> Iterator[tuple[list[int], Forest, Tensor]]:
-        """Yield texts, the longest first, and the trees of so many of them as are found together."""
+        """Build trees in batches, longest texts first.
+
+        Yields:
+            The batch's indices into ``tokens``, its trees, and the vectors of all nodes, of shape
+            (size, nodes, channels).
+        """
         order = sorted(range(len(tokens)), key=lambda row: -len(tokens[row]))
         size = self.config.size
         for start in range(0, len(order), TEXTS):
@@ -268,10 +293,18 @@ def _tree(
     merges: Sequence[tuple[int, int, float]],
     units: NDArray[np.float32],
 ) -> Tree:
-    """Return the tree of one text of a forest, whose nodes have the numbers ``own`` there, and its merges."""
+    """Return the tree of one text of a forest.
+
+    Args:
+        text: The text.
+        offsets: Start and end of each token, in characters.
+        own: Numbers of the text's nodes in the forest, of shape (nodes,).
+        merges: Left child, right child and cosine of each parent of the text.
+        units: Unit vectors of the nodes, of shape (nodes, dim).
+    """
     places: Mapping[int, int] = {node: place for place, node in enumerate(own.tolist())}
     nodes = [Node(start, end) for start, end in offsets]
-    for one, other, alike in merges:
+    for one, other, similarity in merges:
         left, right = places[one], places[other]
-        nodes.append(Node(nodes[left].start, nodes[right].end, left, right, round(alike, 6)))
+        nodes.append(Node(nodes[left].start, nodes[right].end, left, right, round(similarity, 6)))
     return Tree(text[: max(end for _, end in offsets)], tuple(nodes), units)

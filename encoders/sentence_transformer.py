@@ -1,4 +1,4 @@
-"""Any text encoder that sentence-transformers loads, for training and for inference."""
+"""Text encoders that sentence-transformers loads, for training and inference."""
 
 from __future__ import annotations
 
@@ -23,28 +23,30 @@ from ontodex.errors import EncoderError
 __all__ = ["LibraryEncoder", "forward_tokens", "load_sentence_transformer", "load_tunable"]
 
 MAX_TOKENS = 512
-"""Tokens that are read of a text, where a model does not say."""
+"""Largest number of tokens of a text, for a model without a limit of its own."""
 
 TEXTS_PER_BATCH = 1024
-"""Texts of one pass of an encoder that is no transformer, and holds little for each."""
+"""Batch size of encoders that are not transformers and need little memory for a text."""
 
 
 def load_sentence_transformer(
     folder: Path, device: str, *, unit: bool = True
 ) -> SentenceTransformer:
-    """Load a sentence-transformers or Hugging Face folder without progress bars, pickles or code from the folder.
+    """Load a sentence-transformers or Hugging Face folder.
+
+    Shows no progress bars, loads no pickles, and runs no code from the folder.
 
     Args:
         folder: The folder.
-        device: Where the model is put.
-        unit: Keep the modules that scale vectors to length 1, if there are any.
+        device: Device of the model.
+        unit: Keep modules that normalise vectors to length 1; else they are removed.
 
     Raises:
-        EncoderError: If the folder does not hold a model in safetensors, or a cross-encoder.
+        EncoderError: If the folder holds no model in safetensors, or a cross-encoder.
     """
     if (folder / CROSS).is_dir():
         raise EncoderError(
-            f"{folder}: expected an encoder of texts, found a cross-encoder, which reads answers again"
+            f"{folder}: expected an encoder of texts, found a cross-encoder, which reranks answers"
         )
     if SelfStrAE.is_at(folder):
         return SentenceTransformer(modules=[SelfStrAE.load(folder)], device=device)
@@ -59,48 +61,49 @@ def load_sentence_transformer(
         )
     except Exception as error:
         raise EncoderError(
-            f"{folder}: expected a sentence-transformers or Hugging Face model with model.safetensors, "
-            f"found one that does not load ({type(error).__name__}: {error})"
+            f"{folder}: expected a sentence-transformers or Hugging Face model with "
+            f"model.safetensors, found one that does not load ({type(error).__name__}: {error})"
         ) from error
     if not unit:
-        for number in reversed(range(len(model))):  # those behind one that goes are numbered anew
+        for number in reversed(range(len(model))):  # deletion renumbers the modules that follow
             if type(model[number]).__name__ == "Normalize":
                 del model[number]
     return model
 
 
 def load_tunable(folder: Path, device: str, *, unit: bool = True) -> SentenceTransformer:
-    """Load a text encoder that can be trained further; see :func:`load_sentence_transformer`.
+    """Load a text encoder that can be fine-tuned; see :func:`load_sentence_transformer`.
 
     Raises:
-        EncoderError: If the folder does not hold one, or one that is no transformer.
+        EncoderError: If the folder holds no text encoder, or one that is no transformer.
     """
     model = load_sentence_transformer(folder, device, unit=unit)
     if model.transformers_model is None:
         raise EncoderError(
-            f"{folder}: expected a transformer to train further, found {type(model[0]).__name__}; take another encoder, or "
-            "leave it as it is (--tune frozen, where there is one)"
+            f"{folder}: expected a transformer to fine-tune, found {type(model[0]).__name__}; "
+            "choose another encoder, or keep it frozen (--tune frozen, if the command has --tune)"
         )
     return model
 
 
 class LibraryEncoder:
-    """A text encoder for inference, as sentence-transformers loads it.
+    """A text encoder for inference, loaded by sentence-transformers.
 
     Args:
         folder: A sentence-transformers or Hugging Face folder.
-        device: Where the model is put.
-        unit: Scale the vectors to length 1.
-        adapter: A folder with a LoRA adapter in the layout of ``peft``, whose weights are added to the model's.
-        max_tokens: Texts are cut to this many tokens, if the model's own limit is not lower.
+        device: Device of the model.
+        unit: Normalise vectors to length 1.
+        adapter: Folder of a LoRA adapter in the layout of ``peft``, which is merged into the model.
+        max_tokens: Largest number of tokens of a text; longer texts are truncated. The model's own
+            limit applies if it is lower.
 
     Attributes:
         model: The model.
-        dim: Length of a vector.
-        encode: Makes vectors of texts, if the model takes no tokens; else ``None``.
+        dim: Dimension of vectors.
+        encode: Encodes texts with a model that takes no tokens; ``None`` for one that does.
 
     Raises:
-        EncoderError: If the folder is no encoder.
+        EncoderError: If the folder holds no text encoder, or the adapter does not fit it.
     """
 
     def __init__(
@@ -114,34 +117,32 @@ class LibraryEncoder:
     ) -> None:
         self.model = load_sentence_transformer(folder, device, unit=unit)
         self._device, self._unit = device, unit
-        self._tokenizing = (
-            Lock()
-        )  # a tokenizer of the library keeps from one call to the next whether it cuts
+        self._tokenizing = Lock()  # a call changes the truncation setting of the shared tokenizer
         if adapter is not None:
-            add_adapter(dict(self.model.transformers_model.named_parameters()), adapter)  # type: ignore[union-attr]
+            transformer = self.model.transformers_model
+            add_adapter(dict(transformer.named_parameters()), adapter)  # type: ignore[union-attr]
         if max_tokens is not None:
             self.model.max_seq_length = min(max_tokens, self.model.max_seq_length or max_tokens)
         self.model.eval()
         dim = self.model.get_embedding_dimension()
         if dim is None:
             raise EncoderError(
-                f"{folder}: expected a model with one vector per text, found one without a dimension"
+                f"{folder}: expected a model with one vector per text, found one without a "
+                "dimension"
             )
         self.dim: int = dim
-        transformer = self.model[0]
-        takes_tokens = callable(getattr(transformer, "tokenizer", None)) and hasattr(
-            transformer, "model"
-        )
+        first = self.model[0]
+        takes_tokens = callable(getattr(first, "tokenizer", None)) and hasattr(first, "model")
         self.encode = None if takes_tokens else self._encode
 
     @property
     def longest(self) -> int | None:
-        """Tokens that are read of a text; ``None`` where there is no limit, or none that is known."""
+        """Largest number of tokens of a text; ``None`` if there is no limit or it is unknown."""
         return self.model.max_seq_length if self.encode is None else None
 
     @property
     def trees(self) -> SelfStrAE | None:
-        """The encoder itself, if it finds the trees of texts; else ``None``."""
+        """The Self-StrAE model, if this is one and parses texts into trees; else ``None``."""
         return self.model[0] if isinstance(self.model[0], SelfStrAE) else None
 
     def to_bfloat16(self) -> None:
@@ -149,14 +150,17 @@ class LibraryEncoder:
         self.model[0].to(torch.bfloat16)
 
     def tokenise(self, texts: Sequence[Text]) -> Mapping[str, list[list[int]]]:
-        """Return ``input_ids``, and further columns where the tokenizer makes them, cut to what is read of a text."""
+        """Return ``input_ids`` and the further columns of the tokenizer, one row a text.
+
+        Rows are truncated to ``longest`` tokens.
+        """
         with self._tokenizing:
             return self.model.tokenizer(  # type: ignore[no-any-return]
                 list(texts), truncation=True, max_length=self.model.max_seq_length or MAX_TOKENS
             )
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text, not cut."""
+        """Return the number of tokens of each text, without truncation."""
         if not texts:
             return []
         with self._tokenizing:
@@ -165,7 +169,10 @@ class LibraryEncoder:
             ]
 
     def __call__(self, columns: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
-        """Embed rows of what :meth:`tokenise` returned.
+        """Return the vectors of tokenised texts.
+
+        Args:
+            columns: Rows of the columns that :meth:`tokenise` returned, not padded.
 
         Returns:
             Vectors of shape (rows, dim), ``float32``.
@@ -173,7 +180,7 @@ class LibraryEncoder:
         return forward_tokens(self.model, columns, self._device, unit=self._unit)
 
     def _encode(self, texts: Sequence[Text]) -> NDArray[np.float32]:
-        """Embed texts without tokens."""
+        """Encode texts with a model that takes no tokens."""
         found = self.model.encode(
             list(texts),
             batch_size=TEXTS_PER_BATCH,
@@ -191,19 +198,20 @@ def forward_tokens(
     *,
     unit: bool = True,
 ) -> torch.Tensor:
-    """Pass token ids through a text encoder, all but its transformer in float32.
+    """Return the vectors of token ids; all modules but the transformer compute in ``float32``.
 
     Args:
         model: A sentence-transformers model whose first module is a transformer.
-        tokens: What its tokenizer returned, not padded: ``input_ids`` and, where it makes them, further columns.
-        device: Where the model is.
-        unit: Scale the vectors to length 1.
+        tokens: Columns of the model's tokenizer, not padded: ``input_ids`` and, for some
+            tokenizers, further ones.
+        device: Device of the model.
+        unit: Normalise vectors to length 1.
 
     Returns:
-        Vectors of shape (texts, dim).
+        Vectors of shape (texts, dim), ``float32``.
 
     Raises:
-        EncoderError: If the model makes no vector per text.
+        EncoderError: If the model does not make one vector per text.
     """
     features: dict[str, Any] = dict(model.tokenizer.pad(tokens, return_tensors="pt"))
     features = {name: tensor.to(device) for name, tensor in features.items()}
@@ -213,7 +221,8 @@ def forward_tokens(
         features = module(features)
     if "sentence_embedding" not in features:
         raise EncoderError(
-            "expected a model with one vector per text, found one without pooling; see its modules.json"
+            "expected a model with one vector per text, found one without pooling; see its "
+            "modules.json"
         )
     vectors = features["sentence_embedding"].float()
     return torch.nn.functional.normalize(vectors, dim=-1) if unit else vectors

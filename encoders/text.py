@@ -1,4 +1,4 @@
-"""Text to vectors: a pretrained sentence encoder, each text once, by length, in bfloat16 where that is native."""
+"""Text encoders for inference: distinct texts in batches by length, in bfloat16 where native."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["TextEncoder"]
 
 CHUNK = 4096
-"""Texts that are tokenised together and arranged by their number of tokens."""
+"""Number of texts that are tokenised and sorted by their number of tokens at a time."""
 
 TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 65536, "mps": 8192}
-"""Tokens, padding included, in one forward pass: enough to fill the device, few enough to stay in its caches."""
+"""Largest number of tokens, including padding, of one forward pass, by device.
+
+It is large enough to use the device fully, and small enough for its caches.
+"""
 
 
 class TextEncoder:
@@ -33,12 +36,14 @@ class TextEncoder:
     Args:
         folder: A sentence-transformers or Hugging Face folder.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
-        unit: Make unit vectors; if not, vectors as the model pools them, whose length has a meaning.
-        adapter: A folder with a LoRA adapter in the layout of ``peft``, whose weights are added to the model's.
-        max_tokens: Texts are cut to this many tokens, if the model's own limit is not lower.
+        unit: Normalise vectors to length 1. Without it, vectors are as the model pools them, for
+            models in which the length has a meaning.
+        adapter: Folder of a LoRA adapter in the layout of ``peft``, which is merged into the model.
+        max_tokens: Largest number of tokens of a text; longer texts are truncated. The model's own
+            limit applies if it is lower.
 
     Raises:
-        EncoderError: If the folder is no encoder.
+        EncoderError: If the folder holds no text encoder.
 
     Example:
         >>> encoder = TextEncoder.load()
@@ -66,12 +71,12 @@ class TextEncoder:
 
     @property
     def structured(self) -> SelfStrAE | None:
-        """The encoder itself, if it finds the trees of texts; else ``None``."""
+        """The Self-StrAE model, if this is one and parses texts into trees; else ``None``."""
         return self._reader.trees
 
     @classmethod
     def load(cls, name: str | Path = DEFAULT_ENCODER, device: str = "auto") -> TextEncoder:
-        """Load an encoder by path or by name; see :func:`~ontodex.encoders.locate.locate`."""
+        """Load an encoder by path or name; see :func:`~ontodex.encoders.locate.locate`."""
         return cls(locate(str(name)), device)
 
     @property
@@ -80,22 +85,31 @@ class TextEncoder:
         return fingerprint(self.folder)
 
     def save(self, folder: Path) -> None:
-        """Copy the encoder as it was loaded."""
+        """Copy the files of the encoder, without its adapter, into a folder."""
         for relative in files_of(self.folder):
             (folder / relative).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self.folder / relative, folder / relative)
 
     def encode(self, texts: Sequence[Text]) -> NDArray[np.float32]:
-        """Return one vector per text, ``float32`` of shape (texts, dim); of length 1, unless ``unit`` is off."""
+        """Return one vector per text, ``float32`` of shape (texts, dim).
+
+        Vectors have length 1, unless ``unit`` is off.
+        """
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
         for positions, found in self.stream(texts):
             vectors[positions] = found
         return vectors
 
     def cut(self, texts: Sequence[str], most: int | None = None) -> list[tuple[int, int]]:
-        """Return (position, tokens) of the texts that have more tokens than the encoder reads, or than ``most``.
+        """Return the texts that the encoder would truncate.
 
-        The others are read whole; empty for an encoder that keeps its tokens to itself.
+        Args:
+            texts: The texts.
+            most: Largest number of tokens, if it is below the limit of the encoder.
+
+        Returns:
+            Position and number of tokens of each text above the limit; none for an encoder without
+            a known limit.
         """
         longest = self._reader.longest
         if longest is None:
@@ -110,16 +124,19 @@ class TextEncoder:
     def stream(
         self, texts: Sequence[Text], done: int = 0
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Yield (positions, vectors) in chunks, equal texts encoded once, the same chunks for the same texts.
+        """Encode texts in chunks; each distinct text is encoded once.
+
+        The chunks are determined by the texts, so that an interrupted run can be resumed.
 
         Args:
-            texts: What to encode.
-            done: Number of chunks to pass over, because an earlier run has them.
+            texts: The texts.
+            done: Number of chunks to skip, which a previous run has computed.
 
         Yields:
-            Positions in ``texts``, ``int64`` of shape (n,), and their vectors, ``float32`` of shape (n, dim).
+            Positions in ``texts``, ``int64`` of shape (n,), and the vectors of these texts,
+            ``float32`` of shape (n, dim).
         """
-        # Longest first: the first chunk takes the most memory, and no later one asks for more.
+        # Longest texts first: the first chunk needs the most memory.
         order = sorted(
             range(len(texts)), key=lambda position: (-len(texts[position]), texts[position])
         )
@@ -159,7 +176,11 @@ class TextEncoder:
 def _reader(
     folder: Path, device: str, unit: bool, adapter: Path | None, max_tokens: int | None
 ) -> TextReader:
-    """Load what reads texts; the library that reads them all takes seconds to import, and so is for what no other reads."""
+    """Load the model of a text encoder.
+
+    :class:`~ontodex.encoders.bert.Bert` is used where it supports the folder, because importing
+    sentence-transformers, which loads every other model, takes seconds.
+    """
     from ontodex.encoders.bert import Bert
 
     if Bert.is_at(folder):
@@ -170,7 +191,10 @@ def _reader(
 
 
 def _batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Yield rows of like length, no batch of more than ``budget`` tokens with its padding."""
+    """Yield batches of rows of similar lengths.
+
+    A batch has at most ``budget`` tokens, including padding, or a single row.
+    """
     order = np.argsort(lengths, kind="stable")
     start = 0
     while start < len(order):

@@ -1,4 +1,4 @@
-"""Writing weights so that whoever may read the folder may read them."""
+"""Writing weights as safetensors with the default file permissions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ __all__ = ["save_weights"]
 
 
 def save_weights(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
-    """Write tensors as safetensors, with the permissions of any new file: the library's own function leaves 0600."""
+    """Write tensors to a safetensors file with the permissions of any new file.
+
+    ``safetensors.torch.save_file`` would write a file that only its owner can read (0600).
+
+    Args:
+        tensors: Tensors by name.
+        path: The file.
+    """
     from safetensors.torch import save
 
     path.write_bytes(save({name: tensor.contiguous() for name, tensor in tensors.items()}))

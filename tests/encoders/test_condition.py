@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 
 from ontodex.encoders.condition import ConditionEncoder, read_together
@@ -43,26 +41,6 @@ def made(
     for parameter in network.parameters():  # away from the start
         torch.nn.init.normal_(parameter, std=0.3)
     return ConditionEncoder(text, network, {"definition": False}, CONDITIONS[:2])
-
-
-@settings(deadline=None, max_examples=50)
-@given(dim=st.integers(1, 12), rank=st.integers(1, 12), seed=st.integers(0, 2**31))
-def test_one_factor_says_as_much_as_two(dim, rank, seed):
-    rng = np.random.default_rng(seed)
-    rank = min(rank, dim)
-    left, right = rng.normal(size=(dim, rank)), rng.normal(size=(rank, dim))
-    one = left @ np.linalg.qr(right.T)[1].T  # Sᵀ = Q·R: x·P·S = (x·P·Rᵀ)·Qᵀ
-    assert one.shape == left.shape
-    x, y = rng.normal(size=(2, 20, dim))
-
-    def cosines(a, b):
-        return (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
-
-    np.testing.assert_allclose(
-        cosines(x @ left @ right, y @ left @ right),
-        cosines(x @ one, y @ one),
-        atol=1e-7 * np.linalg.cond(one),
-    )
 
 
 @pytest.mark.parametrize("architecture", FACTORED)

@@ -1,6 +1,3 @@
-import itertools
-
-import numpy as np
 import pytest
 import torch
 
@@ -22,52 +19,6 @@ def some(lengths, seed=1):
     draw = torch.Generator().manual_seed(seed)
     leaves = torch.randn(SIZE, sum(lengths), CHANNELS, generator=draw, dtype=torch.float64)
     return leaves, torch.tensor(lengths)
-
-
-def plainly(leaves, weight, bias):
-    """Merge one text as the paper says it, all cosines anew at every step; return the merges and all vectors."""
-    nodes = [row.view(SIZE, CHANNELS).numpy() for row in vectors(leaves)]
-    row, merges = list(range(len(nodes))), []
-    weight, bias = weight.numpy(), bias.numpy()
-    while len(row) > 1:
-        pairs = list(itertools.pairwise(row))
-        cosines = [
-            (nodes[a] * nodes[b]).sum() / np.linalg.norm(nodes[a]) / np.linalg.norm(nodes[b])
-            for a, b in pairs
-        ]
-        best = int(np.argmax(cosines))
-        left, right = pairs[best]
-        merges.append((left, right, cosines[best]))
-        nodes.append(weight @ np.concatenate([nodes[left], nodes[right]]) + bias[:, None])
-        row[best : best + 2] = [len(nodes) - 1]
-    return merges, nodes
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_finds_the_trees_that_the_paper_describes(seed):
-    lengths = [9, 7, 7, 3, 2, 1]
-    leaves, counts = some(lengths, seed)
-    weight, bias, *_ = weights(seed)
-    forest, nodes = grow(leaves, counts, weight, bias)
-    first = 0
-    for text, length in enumerate(lengths):
-        merges, expected = plainly(leaves[:, first : first + length], weight, bias)
-        own = (forest.owners == text).nonzero()[:, 0].tolist()
-        numbers = {node: place for place, node in enumerate(own)}
-        parents = [node - forest.tokens for node in own[length:]]
-        assert [(numbers[int(forest.left[p])], numbers[int(forest.right[p])]) for p in parents] == [
-            (left, right) for left, right, _ in merges
-        ]
-        np.testing.assert_allclose(
-            forest.similarities[parents], [cosine for *_, cosine in merges], atol=1e-9
-        )
-        np.testing.assert_allclose(
-            np.stack([vectors(nodes)[node].view(SIZE, CHANNELS) for node in own]),
-            np.stack(expected),
-            atol=1e-9,
-        )
-        assert int(forest.roots[text]) == own[-1]
-        first += length
 
 
 def test_of_equal_neighbours_the_leftmost_are_merged():
@@ -127,26 +78,6 @@ def test_composing_gives_the_vectors_of_the_search():
     forest, nodes = made()
     weight, bias, *_ = weights()
     torch.testing.assert_close(compose(nodes[:, : forest.tokens], weight, bias, forest), nodes)
-
-
-def test_left_halves_come_down_to_the_left_and_in_the_public_order_to_the_older_child():
-    leaves = torch.zeros(1, 4, 2)
-    leaves[0, 2:] = (
-        1.0  # the right two are merged first, then the left child of the root is a token
-    )
-    leaves[0, 0], leaves[0, 1] = torch.tensor([1.0, -1.0]), torch.tensor([-1.0, 0.9])
-    forest, nodes = grow(leaves, torch.tensor([4]), torch.ones(1, 2), torch.zeros(1))
-    weight, bias = torch.tensor([[1.0], [3.0]]), torch.zeros(2)
-    down = decompose(nodes[:, forest.roots], weight, bias, forest)[0].index_select(0, forest.places)
-    root = nodes[0, forest.roots[0]]
-    torch.testing.assert_close(down[forest.left[-1]], root)
-    torch.testing.assert_close(down[forest.right[-1]], 3 * root)
-    public = decompose(nodes[:, forest.roots], weight, bias, forest, public=True)[0].index_select(
-        0, forest.places
-    )
-    for parent in range(len(forest.left)):
-        older, newer = sorted((int(forest.left[parent]), int(forest.right[parent])))
-        torch.testing.assert_close(3 * public[older], public[newer])
 
 
 def test_what_is_around_a_node_depends_on_none_of_its_tokens():

@@ -168,29 +168,6 @@ def test_the_engine_and_the_network_project_alike(
     )
 
 
-@pytest.mark.parametrize("shift", [False, True])
-@pytest.mark.parametrize("projection", PROJECTIONS)
-def test_the_simpler_architectures_are_those_of_the_paper(projection: str, shift: bool) -> None:
-    """Hadamard: h * linear(r), and with a shift + linear(r); concatenation: linear([h; r])."""
-    generator = torch.Generator().manual_seed(1)
-    heads, relations = (
-        torch.nn.functional.normalize(torch.randn(n, 6, generator=generator), dim=-1)
-        for n in (4, 2)
-    )
-    which = torch.tensor([1, 0, 0, 1])
-    for architecture in ("hadamard", "concat"):
-        made = network(dim=6, architecture=architecture, projection=projection, shift=shift)
-        if architecture == "hadamard":
-            moved = heads * (relations @ made.scale.weight.T + made.scale.bias)[which]
-            if shift:
-                moved = moved + (relations @ made.shift.weight.T + made.shift.bias)[which]
-        else:
-            layer = torch.cat([made.head.weight, made.shift.weight], dim=1)
-            moved = torch.cat([heads, relations[which]], dim=1) @ layer.T + made.shift.bias
-        wanted = query_by_hand(projection, heads, moved)
-        torch.testing.assert_close(made.queries(heads, relations, which), wanted)
-
-
 def test_dropout_of_a_concatenation_is_of_training_alone() -> None:
     made = network(dim=40, architecture="concat", projection="public", dropout=0.5)
     heads, relations = torch.ones(1, 40), torch.ones(1, 40)

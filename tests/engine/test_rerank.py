@@ -1,8 +1,7 @@
-"""Re-ranking by a cross-encoder and by neighbourhood, against the definitions."""
+"""Re-ranking by a cross-encoder, against the definition; offsets of neighbours: tests/papers."""
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -21,23 +20,6 @@ def cross(tmp_path_factory, tiny_encoder, small_graph):
         small_graph, folder, encoder=tiny_encoder, training=training, device="cpu", quiet=True
     )
     return folder
-
-
-@pytest.mark.parametrize("hops", [1, 2, 5])
-def test_the_bonus_goes_to_what_is_within_so_many_hops(small_graph, hops):
-    links = nx.Graph()
-    links.add_nodes_from(range(small_graph.n_entities))
-    links.add_edges_from(small_graph.triples[:, [0, 2]].tolist())
-    adjust = neighbourhood_offset(small_graph, hops)
-    entities = np.arange(small_graph.n_entities)
-    scores = np.random.default_rng(0).random((len(entities), len(entities))).astype(np.float32)
-    scores[3, 4] = -np.inf
-    made = adjust(entities, np.zeros(len(entities), dtype=int), scores)
-    for entity in entities.tolist():
-        near = list(nx.single_source_shortest_path_length(links, entity, cutoff=hops))
-        wanted = scores[entity].copy()
-        wanted[near] += np.float32(0.05)
-        np.testing.assert_array_equal(made[entity], wanted)
 
 
 def test_no_hops_make_no_sense(small_graph, cross):

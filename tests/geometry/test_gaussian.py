@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from ontodex.errors import SettingsError
 from ontodex.geometry import gaussian
-from ontodex.geometry.gaussian import SIMILARITIES
 
 SHAPES = [(0.0, 0.5, 0.0), (-4.0, 0.5, 0.0), (-9.0, 0.5, 0.8), (-4.0, 2.5, 0.0), (3.0, 2.0, -5.0)]
 """Middle and spread of the log-variances, and an offset of the means: even, tiny and uneven variances."""
@@ -80,21 +79,6 @@ def test_the_matrix_has_gradients_and_keeps_its_precision_under_autocast():
     assert left.grad.abs().max() > 0
     double = torch.from_numpy(drawn((3,), -2.0, 0.5, 0.3, dim=2)).requires_grad_()
     assert torch.autograd.gradcheck(lambda x: gaussian.kl_matrix(x, x + 1).sum(), double)
-
-
-@pytest.mark.parametrize("form", SIMILARITIES)
-def test_similarities_are_their_definitions(form):
-    left, right = drawn((6,), -2.0, 1.0, 0.2), drawn((4,), -2.0, 1.0, 0.2, seed=1)
-    each = torch.distributions.kl_divergence(normal(left[:, None]), normal(right[None])).numpy()
-    wanted = {
-        "scaled": 1 / (1 + each.mean(-1)),
-        "paper": 1 / (1 + each.sum(-1)),
-        "per-dimension": (1 / (1 + each)).mean(-1),
-    }[form]
-    np.testing.assert_allclose(gaussian.similarity(left[:, None], right, form), wanted, rtol=1e-9)
-    np.testing.assert_allclose(gaussian.similarity_matrix(left, right, form), wanted, rtol=1e-8)
-    assert (wanted <= 1).all()
-    assert (wanted > 0).all()
 
 
 def test_a_large_matrix_per_dimension_is_made_in_parts(monkeypatch):

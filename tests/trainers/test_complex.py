@@ -1,4 +1,4 @@
-"""ComplEx: its score, its loss against plain torch, its batches, and that it learns."""
+"""Training of ComplEx: its batches, and that it learns; its formulas are in tests/papers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import GraphBuilder, KnowledgeGraph, split
-from ontodex.trainers.links import complex as trained
 from ontodex.trainers.links.complex import train_complex
 from ontodex.trainers.links.complex_batches import ComplExBatches
 from ontodex.trainers.links.settings import ComplExTraining
@@ -21,22 +19,6 @@ def batches_of(graph: KnowledgeGraph, **changes: int) -> ComplExBatches:
     return ComplExBatches(graph, **{**settings, **changes})
 
 
-def test_a_pass_asks_every_question_once_with_all_its_answers(small_graph: KnowledgeGraph) -> None:
-    batches = batches_of(small_graph, steps=1000)
-    seen = set()
-    for step in range(batches.per_epoch):
-        batch = batches[step]
-        heads, relations = batch.entities[batch.heads], batch.relations[batch.kinds]
-        tails = batch.entities[batch.candidates][batch.tails]
-        for head, relation, tail in zip(
-            heads[batch.owners], relations[batch.owners], tails, strict=True
-        ):
-            seen.add((int(head), int(relation), int(tail)))
-    count = small_graph.n_relations
-    forward = {tuple(triple) for triple in small_graph.triples.tolist()}
-    assert seen == forward | {(tail, relation + count, head) for head, relation, tail in forward}
-
-
 def test_batches_are_the_same_for_the_same_seed(small_graph: KnowledgeGraph) -> None:
     one, same, other = (batches_of(small_graph, seed=seed)[3] for seed in (1, 1, 2))
     assert all(
@@ -44,36 +26,6 @@ def test_batches_are_the_same_for_the_same_seed(small_graph: KnowledgeGraph) -> 
         for name in ("entities", "tails", "owners")
     )
     assert not np.array_equal(one.entities, other.entities)
-
-
-def test_the_loss_and_its_gradients_are_those_of_plain_torch(small_graph: KnowledgeGraph) -> None:
-    batch = batches_of(small_graph)[2]
-    random = torch.Generator().manual_seed(0)
-    entities, relations = (
-        torch.randn(len(rows), 6, generator=random, dtype=torch.float64, requires_grad=True)
-        for rows in (batch.entities, batch.relations)
-    )
-    trained._loss(batch, entities, relations, 0.3, torch.float64).backward()  # type: ignore[no-untyped-call]
-    ours = entities.grad, relations.grad
-    entities.grad = relations.grad = None
-    whole, kinds = (
-        torch.complex(entities[:, :3], entities[:, 3:]),
-        torch.complex(relations[:, :3], relations[:, 3:]),
-    )
-    head = whole[torch.from_numpy(batch.heads[batch.owners])]
-    relation = kinds[torch.from_numpy(batch.kinds[batch.owners])]
-    candidates = whole[torch.from_numpy(batch.candidates)]
-    scores = ((head * relation) @ candidates.conj().T).real
-    tails = torch.from_numpy(batch.tails)
-    loss = torch.nn.functional.cross_entropy(scores, tails)
-    norms = sum((part.abs() ** 3).sum() for part in (head, relation, candidates[tails]))
-    (loss + 0.3 * norms / len(tails)).backward()  # type: ignore[no-untyped-call]
-    for mine, theirs in zip(ours, (entities.grad, relations.grad), strict=True):
-        assert mine is not None
-        assert theirs is not None
-        torch.testing.assert_close(
-            mine, theirs, rtol=1e-5, atol=1e-6
-        )  # gradients pass through float32
 
 
 def test_it_ranks_what_it_was_taught_first(small_graph: KnowledgeGraph) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from scipy import stats
-from sklearn.cluster import KMeans
 
 from ontodex.encoders.condition import ConditionEncoder
 from ontodex.encoders.condition_network import (
@@ -21,9 +20,7 @@ from ontodex.errors import SettingsError, TrainingError
 from ontodex.trainers.conditions.batches import ConditionBatches
 from ontodex.trainers.conditions.condition_encoder import train_condition
 from ontodex.trainers.conditions.evaluation import (
-    cluster_entropy,
     evaluate_conditions,
-    norm_variance,
     pearson,
     spearman,
 )
@@ -61,23 +58,6 @@ def data():
 @pytest.fixture(scope="module")
 def encoder(tiny_encoder):
     return TextEncoder(tiny_encoder, "cpu")
-
-
-def test_loss_is_the_formula():
-    rng = np.random.default_rng(0)
-    cosines, targets = rng.uniform(-1, 1, 40), rng.integers(0, 5, 40) / 4
-    targets[:2] = 0.5
-    mse = np.mean((cosines - targets) ** 2)
-    gaps = []
-    for pair in range(20):
-        low, high = sorted((2 * pair, 2 * pair + 1), key=lambda row: targets[row])
-        if targets[low] < targets[high]:
-            gaps.append(np.log1p(np.exp((cosines[low] - cosines[high]) / 1.5)))
-    expected = {"mse": mse, "contrastive": np.mean(gaps), "both": mse + np.mean(gaps)}
-    for parts in LOSSES:
-        found = ConditionLoss(parts)(torch.from_numpy(cosines), torch.from_numpy(targets))
-        assert found.item() == pytest.approx(expected[parts])
-    assert ConditionLoss("contrastive")(torch.ones(2), torch.ones(2)).item() == 0  # no higher row
 
 
 def test_batches_hold_every_pair_once_an_epoch(data):
@@ -294,28 +274,6 @@ def test_correlations_equal_scipy():
         )
         assert pearson(found, expected) == pytest.approx(stats.pearsonr(found, expected).statistic)
     assert spearman(np.ones(5), np.arange(5)) == 0
-
-
-def test_cluster_entropy_equals_scikit_learn():
-    rng = np.random.default_rng(0)
-    groups = np.repeat([0, 1, 2], 20)
-    apart = np.eye(8)[groups] + rng.normal(scale=0.05, size=(60, 8))
-    assert cluster_entropy(apart, groups) == pytest.approx(0, abs=1e-9)
-    mixed = np.eye(8)[rng.permutation(groups)] + rng.normal(scale=0.05, size=(60, 8))
-    labels = KMeans(3, n_init=10, random_state=0).fit_predict(mixed)
-    expected = np.mean([stats.entropy(np.bincount(labels[groups == group])) for group in range(3)])
-    assert cluster_entropy(mixed, groups) == pytest.approx(expected)
-
-
-def test_norm_variance_is_that_of_the_factors(encoder):
-    network = ConditionNetwork(ConditionNetworkSettings(encoder.dim, "hadamard"))
-    made = ConditionEncoder(encoder, network)
-    conditions = ["thing", "kind", "animal"]
-    sizes = [
-        np.linalg.norm(factor) / np.sqrt(factor.size)
-        for factor in made.factors(conditions).astype(float)
-    ]
-    assert norm_variance(made, conditions) == pytest.approx(np.var(sizes))
 
 
 def test_seen_and_unseen_conditions_are_measured_apart(encoder, data):

@@ -13,7 +13,6 @@ import ontodex
 from ontodex.encoders.gauss_cse import GaussCSE, GaussianHeads
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
-from ontodex.geometry.gaussian import SIMILARITIES
 from ontodex.trainers.data.entailment_pairs import (
     CONTRADICTION,
     ENTAILMENT,
@@ -24,7 +23,7 @@ from ontodex.trainers.entailment import gauss_cse as module
 from ontodex.trainers.entailment.batches import EntailmentBatches
 from ontodex.trainers.entailment.evaluation import evaluate_judged, judge
 from ontodex.trainers.entailment.gauss_cse import train_gauss_cse
-from ontodex.trainers.entailment.loss import LOSSES, EntailmentLoss
+from ontodex.trainers.entailment.loss import EntailmentLoss
 from ontodex.trainers.entailment.settings import GaussCSETraining
 
 FULL = GaussCSETraining(epochs=40, batch=32, evaluations=3, rate=3e-3, head_rate=3e-3)
@@ -140,39 +139,6 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_best(pairs, tmp_path, enco
         trained(pairs, tmp_path / "m", encoder, SHORT)
     kept = GaussCSE.load(tmp_path / "m", "cpu")
     assert np.isfinite(kept.encode(["the dog"])).all()
-
-
-@pytest.mark.parametrize("losses", LOSSES)
-@pytest.mark.parametrize("form", SIMILARITIES)
-def test_the_contrastive_loss_is_the_papers_formula(losses, form):
-    """One premise a pair, nothing known beside it: the sums of the paper, written out."""
-    rng = np.random.default_rng(3)
-    rows = [(f"p{i}", f"h{i}", ENTAILMENT) for i in range(4)] + [
-        (f"p{i}", f"c{i}", CONTRADICTION) for i in range(4)
-    ]
-    pairs = EntailmentPairs.of(rows)
-    batch = EntailmentBatches(pairs, steps=1, batch=8, seed=0)[0]
-    gaussians = torch.from_numpy(rng.normal(size=(len(batch.texts), 8)))
-    loss = EntailmentLoss(losses, form, temperature=0.5, pairs=0.0)(gaussians, batch)
-    by_name = {pairs.texts[text]: gaussians[at] for at, text in enumerate(batch.texts.tolist())}
-
-    def sim(left, right):
-        (m, v), (n, s) = ((by_name[name][:4], by_name[name][4:].exp()) for name in (left, right))
-        normal = torch.distributions.Normal
-        each = torch.distributions.kl_divergence(normal(m, v.sqrt()), normal(n, s.sqrt()))
-        if form == "per-dimension":
-            return (1 / (1 + each)).mean()
-        return 1 / (1 + each.sum() / (4 if form == "scaled" else 1))
-
-    total = 0
-    for i in range(4):
-        columns = [sim(f"h{j}", f"p{i}") for j in range(4)]
-        if "con" in losses:
-            columns += [sim(f"c{j}", f"p{i}") for j in range(4)]
-        if "rev" in losses:
-            columns += [sim(f"p{j}", f"h{i}") for j in range(4)]
-        total = total - torch.log_softmax(torch.stack(columns) / 0.5, 0)[i] / 4
-    torch.testing.assert_close(loss, total)
 
 
 def test_what_is_known_to_be_entailed_is_no_negative():

@@ -1,8 +1,7 @@
-"""HiT's loss against the paper's formulas, link by link, with geoopt's distances."""
+"""HiT's loss: contraction, gradients, descent and autocast; its formulas are in tests/papers."""
 
 from __future__ import annotations
 
-import math
 import warnings
 
 import pytest
@@ -28,56 +27,12 @@ def batch():
     return vectors, children, parents, negatives
 
 
-def reference(vectors, children, parents, negatives, cluster, centripetal, *, smooth):
-    k = torch.tensor(-C, dtype=torch.float64)
-
-    def distance(one, other):
-        return float(geoopt.dist(vectors[one], vectors[other], k=k))
-
-    def norm(one):
-        return float(geoopt.dist0(vectors[one], k=k))
-
-    links, hinges, norms = [], [], []
-    for child, parent, others in zip(
-        children.tolist(), parents.tolist(), negatives.tolist(), strict=True
-    ):
-        norms.append(max(0.0, norm(parent) - norm(child) + centripetal))
-        gaps = [
-            distance(child, parent) - distance(child, text) + cluster
-            for text in range(len(others))
-            if others[text]
-        ]
-        links.append(math.log(1 + sum(math.exp(gap) for gap in gaps)))
-        hinges += [max(0.0, gap) for gap in gaps]
-    clustering = links if smooth else hinges
-    return sum(clustering) / max(1, len(clustering)) + sum(norms) / len(norms)
-
-
-@pytest.mark.parametrize("smooth", [True, False])
-@pytest.mark.parametrize(("cluster", "centripetal"), [(5.0, 0.1), (0.3, 1.0), (0.0, 0.0)])
-def test_it_is_the_formula(batch, smooth, cluster, centripetal):
-    found = HierarchyLoss(C, cluster, centripetal, smooth=smooth)(*batch)
-    wanted = reference(*batch, cluster, centripetal, smooth=smooth)
-    assert found.item() == pytest.approx(wanted, rel=1e-6)
-    assert wanted > 0
-
-
 def test_the_contraction_is_the_mean_distance_to_the_origin(batch):
     bare, pulled = (
         HierarchyLoss(C, 5.0, 0.1, weight, smooth=True)(*batch).item() for weight in (0.0, 0.5)
     )
     norms = geoopt.dist0(batch[0], k=torch.tensor(-C, dtype=torch.float64))
     assert pulled - bare == pytest.approx(0.5 * norms.mean().item(), rel=1e-6)
-
-
-def test_a_batch_without_negatives_has_the_centripetal_loss_alone(batch):
-    vectors, children, parents, negatives = batch
-    nothing = torch.zeros_like(negatives)
-    for smooth in (True, False):
-        found = HierarchyLoss(C, 5.0, 0.1, smooth=smooth)(vectors, children, parents, nothing)
-        assert found.item() == pytest.approx(
-            reference(vectors, children, parents, nothing, 5.0, 0.1, smooth=smooth)
-        )
 
 
 @pytest.mark.parametrize("smooth", [True, False])

@@ -1,11 +1,9 @@
-import math
 import random
 
 import numpy as np
 import pytest
 import torch
 
-from ontodex.encoders.forest import compose, grow, planes, vectors
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
@@ -99,30 +97,6 @@ def test_comparing_all_nodes_is_the_same_in_blocks_and_whole(objective, monkeypa
 def test_of_few_nodes_a_token_at_least_is_predicted():
     model, batches = a_model("ce", "public", nodes=10)
     assert torch.isfinite(model(batches[0])["loss"])
-
-
-def test_the_contrastive_objective_is_the_papers():
-    model, batches = a_model("contrastive", "public", nodes=0)
-    model.eval()
-    batch, network = batches[0], model.encoder.network
-    leaves = planes(network.table[torch.from_numpy(batch.tokens)], 2)
-    forest, up = grow(leaves, torch.from_numpy(batch.lengths), network.weight, network.bias)
-    torch.testing.assert_close(compose(leaves, network.weight, network.bias, forest), up)
-    down = torch.zeros_like(vectors(up))
-    up = vectors(up)
-    down[forest.roots] = up[forest.roots]
-    for parent in reversed(range(len(forest.left))):
-        parts = down[forest.tokens + parent].view(2, 16)
-        both = model.down.weight @ parts + model.down.bias[:, None]
-        down[forest.left[parent]], down[forest.right[parent]] = (
-            both[:2].flatten(),
-            both[2:].flatten(),
-        )
-    logits = torch.nn.functional.cosine_similarity(up[:, None], down[None], dim=2) * math.exp(0.2)
-    rows = torch.arange(len(logits))
-    entropy = torch.nn.functional.cross_entropy
-    expected = (entropy(logits, rows) + entropy(logits.T, rows)) / 2
-    assert float(model(batch)["loss"].detach()) == pytest.approx(float(expected.detach()), rel=1e-4)
 
 
 def a_model(objective, start, nodes=128):
