@@ -1,4 +1,4 @@
-"""Condition encoders: what they compare, how they are kept, and what they refuse."""
+"""Condition encoders: cosines, folders and refused settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXTS = ["a dog", "a cat in the house", "whale", "a dog"]
 CONDITIONS = ["lives in", "eats", "a condition that was never seen"]
 FACTORED = ("hyper", "hadamard", "concat")
 ROUNDED = float(np.finfo(np.float32).eps)
-"""Numbers of at most 1, computed in float64 by other products and rounded to float32, are at most one float32 apart."""
+"""Tolerance: one float32 step below 1, as both sides are float64 results rounded to float32."""
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +40,14 @@ def made(
     network = ConditionNetwork(
         ConditionNetworkSettings(text.dim, architecture, rank=rank, condition=5)
     )
-    for parameter in network.parameters():  # away from the start
+    for parameter in network.parameters():  # away from the near-identity start
         torch.nn.init.normal_(parameter, std=0.3)
     return ConditionEncoder(text, network, {"definition": False}, CONDITIONS[:2])
 
 
 @settings(deadline=None, max_examples=50)
 @given(dim=st.integers(1, 12), rank=st.integers(1, 12), seed=st.integers(0, 2**31))
-def test_one_factor_says_as_much_as_two(dim, rank, seed):
+def test_one_factor_gives_the_cosines_of_two(dim, rank, seed):
     rng = np.random.default_rng(seed)
     rank = min(rank, dim)
     left, right = rng.normal(size=(dim, rank)), rng.normal(size=(rank, dim))
@@ -91,7 +91,7 @@ def test_numpy_and_torch_project_alike(text, architecture, rank):
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_conditions_change_what_is_alike(text, architecture):
+def test_conditions_change_similarities(text, architecture):
     encoder = made(text, architecture)
     first, second = (encoder.encode(TEXTS, condition) for condition in CONDITIONS[:2])
     for vectors in (first, second):
@@ -123,11 +123,11 @@ def test_a_folder_keeps_everything(text, tmp_path, architecture):
     np.testing.assert_array_equal(again.encode(TEXTS, "eats"), encoder.encode(TEXTS, "eats"))
     plain = SentenceTransformer(str(tmp_path / "model"), device="cpu")
     assert plain.encode(TEXTS).shape == (4, text.dim)
-    again.save(tmp_path / "model")  # over itself
+    again.save(tmp_path / "model")  # saving over its own folder
     assert ConditionEncoder.load(tmp_path / "model", text).fingerprint == encoder.fingerprint
 
 
-def test_fingerprints_tell_networks_apart_not_training_texts(text):
+def test_fingerprints_differ_by_network_not_by_training_texts(text):
     encoder = made(text)
     assert made(text, seed=1).fingerprint != encoder.fingerprint
     assert made(text, "concat").fingerprint != made(text, "hadamard").fingerprint

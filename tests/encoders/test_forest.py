@@ -25,7 +25,7 @@ def some(lengths, seed=1):
 
 
 def plainly(leaves, weight, bias):
-    """Merge one text as the paper says it, all cosines anew at every step; return the merges and all vectors."""
+    """Merge one text as in the paper, with new cosines at every step; return merges and vectors."""
     nodes = [row.view(SIZE, CHANNELS).numpy() for row in vectors(leaves)]
     row, merges = list(range(len(nodes))), []
     weight, bias = weight.numpy(), bias.numpy()
@@ -149,7 +149,7 @@ def test_left_halves_come_down_to_the_left_and_in_the_public_order_to_the_older_
         torch.testing.assert_close(3 * public[older], public[newer])
 
 
-def test_what_is_around_a_node_depends_on_none_of_its_tokens():
+def test_the_context_of_a_node_does_not_depend_on_its_tokens():
     forest, nodes = made()
     weight, bias, *_ = weights()
     leaves = nodes[:, : forest.tokens]
@@ -169,7 +169,7 @@ def test_what_is_around_a_node_depends_on_none_of_its_tokens():
     assert around[:, forest.places[forest.roots]].abs().max() == 0
 
 
-def test_planes_and_vectors_are_each_others_inverse():
+def test_to_planes_and_back_is_the_identity():
     found = torch.arange(24.0).view(2, 12)
     assert planes(found, 3).shape == (3, 2, 4)
     torch.testing.assert_close(vectors(planes(found, 3)), found)

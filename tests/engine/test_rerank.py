@@ -24,7 +24,7 @@ def cross(tmp_path_factory, tiny_encoder, small_graph):
 
 
 @pytest.mark.parametrize("hops", [1, 2, 5])
-def test_the_bonus_goes_to_what_is_within_so_many_hops(small_graph, hops):
+def test_entities_within_so_many_hops_get_the_offset(small_graph, hops):
     links = nx.Graph()
     links.add_nodes_from(range(small_graph.n_entities))
     links.add_edges_from(small_graph.triples[:, [0, 2]].tolist())
@@ -40,7 +40,7 @@ def test_the_bonus_goes_to_what_is_within_so_many_hops(small_graph, hops):
         np.testing.assert_array_equal(made[entity], wanted)
 
 
-def test_no_hops_make_no_sense(small_graph, cross):
+def test_settings_of_a_reranker_out_of_range_are_refused(small_graph, cross):
     with pytest.raises(SettingsError, match="hops"):
         neighbourhood_offset(small_graph, 0)
     with pytest.raises(SettingsError, match="top"):
@@ -51,7 +51,7 @@ def test_the_best_are_reordered_in_front_of_all_others(small_graph, cross):
     reranker = Reranker(cross, small_graph, top=6, device="cpu")
     rng = np.random.default_rng(1)
     scores = rng.random((3, small_graph.n_entities)).astype(np.float32)
-    scores[:, :50] = -np.inf  # ten candidates are left, in the last question four
+    scores[:, :50] = -np.inf  # ten candidates are left, four in the last query
     scores[2, :56] = -np.inf
     made = reranker.adjust(np.array([20, 21, 22]), np.array([0, 4, 1]), scores)
     texts, model = entity_texts(small_graph), CrossEncoder.load(cross, "cpu")

@@ -40,7 +40,7 @@ def test_equals_torch_in_float64(rng: np.random.Generator, architecture: str) ->
     )
 
 
-def test_two_factors_say_no_more_than_one(rng: np.random.Generator) -> None:
+def test_one_factor_gives_the_cosines_of_two(rng: np.random.Generator) -> None:
     """cos(x·P·S, y·P·S) = cos(x·P·Rᵀ, y·P·Rᵀ) with the thin QR decomposition Sᵀ = Q·R."""
     vectors = clustered(rng, 100, 24)
     left, right = rng.standard_normal((24, 6)), rng.standard_normal((6, 24))
