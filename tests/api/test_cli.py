@@ -195,8 +195,8 @@ def test_vectors_are_written_for_other_programs(shell, small_index, tmp_path):
 
 def test_names_are_in_the_requested_language(shell, tmp_path, tiny_encoder):
     head = (
-        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix ex: "
-        "<http://example.org/> .\n"
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . "
+        "@prefix ex: <http://example.org/> .\n"
     )
     file, more, index = tmp_path / "pets.ttl", tmp_path / "more.ttl", tmp_path / "pets.odx"
     file.write_text(head + 'ex:dog skos:broader ex:animal ; skos:prefLabel "dog"@en, "Hund"@de .')

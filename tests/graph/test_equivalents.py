@@ -55,8 +55,8 @@ is_a: X:2
 OBOGRAPH = """{"graphs": [{"nodes": [
   {"id": "X:1", "lbl": "car"}, {"id": "X:2", "lbl": "automobile"}, {"id": "X:3", "lbl": "vehicle"},
   {"id": "X:4", "lbl": "convertible"}, {"id": "X:5", "lbl": "sports car"}],
-  "edges": [{"sub": "X:2", "pred": "is_a", "obj": "X:3"}, {"sub": "X:4", "pred": "is_a",
-    "obj": "X:1"},
+  "edges": [{"sub": "X:2", "pred": "is_a", "obj": "X:3"},
+    {"sub": "X:4", "pred": "is_a", "obj": "X:1"},
             {"sub": "X:5", "pred": "is_a", "obj": "X:2"}],
   "equivalentNodesSets": [{"nodeIds": ["X:1", "X:2"]}]}]}"""
 TABLE = """X:2\tis_a\tX:3
@@ -92,8 +92,8 @@ def test_equivalent_classes_share_what_is_above_and_below(write, name: str, text
 
 def test_bridges_between_vocabularies(write) -> None:
     head = (
-        "@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix rdfs: "
-        "<http://www.w3.org/2000/01/rdf-schema#> . "
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> . "
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
     )
     head += "@prefix dbo: <http://dbpedia.org/ontology/> . @prefix schema: <http://schema.org/> . "
     dbo = (

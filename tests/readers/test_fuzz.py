@@ -26,17 +26,17 @@ SAMPLES = {
     b'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="&x;a">'
     b'<x:r rdf:resource="&x;b"/></rdf:Description></rdf:RDF>',
     "a.jsonld": b'{"@id": "http://x.org/a", "http://x.org/r": {"@id": "http://x.org/b"}}',
-    "a.json": b'{"graphs": [{"nodes": [{"id": "X:1", "lbl": "one", "meta": {"synonyms": '
-    b'[{"val": "uno"}]}}], '
+    "a.json": b'{"graphs": [{"nodes": [{"id": "X:1", "lbl": "one", "meta": '
+    b'{"synonyms": [{"val": "uno"}]}}], '
     b'"edges": [{"sub": "X:1", "pred": "is_a", "obj": "X:2"}]}]}',
-    "records.json": b'{"nodes": [{"id": 1, "name": "dog", "of": {"id": 2}, "tags": '
-    b'["a", "b"], "in": {"x": {"y": 1}}}, '
-    b'{"name": "pets", "children": [{"name": "cat"}]}], "links": [{"source": 1, "target": '
-    b'2, "key": "eats"}]}',
-    "wikidata.json": b'[{"id": "Q1", "type": "item", "labels": {"en": {"value": '
-    b'"dog"}}, "aliases": {}, "claims": '
-    b'{"P279": [{"rank": "normal", "mainsnak": {"datavalue": {"type": '
-    b'"wikibase-entityid", "value": {"id": "Q2"}}}}]}}]',
+    "records.json": b'{"nodes": [{"id": 1, "name": "dog", "of": {"id": 2}, '
+    b'"tags": ["a", "b"], "in": {"x": {"y": 1}}}, '
+    b'{"name": "pets", "children": [{"name": "cat"}]}], '
+    b'"links": [{"source": 1, "target": 2, "key": "eats"}]}',
+    "wikidata.json": b'[{"id": "Q1", "type": "item", "labels": {"en": {"value": "dog"}}, '
+    b'"aliases": {}, "claims": '
+    b'{"P279": [{"rank": "normal", "mainsnak": '
+    b'{"datavalue": {"type": "wikibase-entityid", "value": {"id": "Q2"}}}}]}}]',
     "a.yaml": b"classes:\n  dog: {is_a: &p pet, slots: [age, name]}\n  pet:\n"
     b"    description: kept\nslots:\n  age: *p\n",
     "a.gmt": b"one\tna\tA\tB\nGO:1\ttwo\tA,1.0\n",

@@ -107,8 +107,8 @@ def test_edges_without_a_direction_make_a_warning(write) -> None:
         ("a.gexf", '<gexf version="1.3"><graph/></gexf>', "found a fault"),
         (
             "a.graphml",
-            f"<!DOCTYPE graphml [<!ENTITY a SYSTEM "
-            f'"file:///etc/passwd">]>{NEO4J.partition(">")[2]}',
+            '<!DOCTYPE graphml [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+            + NEO4J.partition(">")[2],
             "external",
         ),
         (

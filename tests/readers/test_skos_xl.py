@@ -58,8 +58,8 @@ def test_their_texts_are_those_of_the_concepts(
 
 def test_an_entity_that_passes_for_a_name_stays_one(write) -> None:
     said = (
-        "@prefix ex: <http://x.org/> . @prefix oio: "
-        "<http://www.geneontology.org/formats/oboInOwl#> .\n"
+        "@prefix ex: <http://x.org/> . "
+        "@prefix oio: <http://www.geneontology.org/formats/oboInOwl#> .\n"
     )
     graph = read(
         write("a.ttl", said + "ex:trunk oio:hasRelatedSynonym ex:body . ex:body ex:part ex:arm .")

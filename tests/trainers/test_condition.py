@@ -77,9 +77,8 @@ def test_loss_is_the_formula():
     for parts in LOSSES:
         found = ConditionLoss(parts)(torch.from_numpy(cosines), torch.from_numpy(targets))
         assert found.item() == pytest.approx(expected[parts])
-    assert (
-        ConditionLoss("contrastive")(torch.ones(2), torch.ones(2)).item() == 0
-    )  # no row of a higher label
+    # No row has a higher label than another.
+    assert ConditionLoss("contrastive")(torch.ones(2), torch.ones(2)).item() == 0
 
 
 def test_batches_hold_every_pair_once_an_epoch(data):
