@@ -1,4 +1,4 @@
-"""What the tests of several folders share: a text encoder, a graph and an index, all real and all tiny."""
+"""Fixtures of several folders: a text encoder, a graph and an index, all real and tiny."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Write = Callable[[str, str | bytes], Path]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the tests of reliability try everything, and say what they tried."""
+    """Add the options of tests/reliability."""
     parser.addoption(
         "--torture", action="store_true", help="tests/reliability at full length, about an hour"
     )
@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def make_tiny_encoder(folder: Path, seed: int = 0, dim: int = 32) -> Path:
-    """Write a sentence-transformers folder: BERT of two layers with random weights, WordPiece, mean pooling."""
+    """Write a sentence-transformers folder: a two-layer BERT with random weights, mean pooling."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
@@ -102,7 +102,7 @@ def make_tiny_encoder(folder: Path, seed: int = 0, dim: int = 32) -> Path:
 
 
 def make_small_graph() -> KnowledgeGraph:
-    """Sixty entities (twenty kinds of animal, twenty animals, eight places, …), three relations."""
+    """Return a graph of sixty entities (twenty animals, their young, eight places, …)."""
     builder = GraphBuilder("farm")
     builder.prefixes["ex"] = "http://example.org/"
     for relation, label in (("is_a", "is a"), ("ex:livesIn", "lives in"), ("ex:eats", "eats")):
@@ -163,7 +163,7 @@ def small_graph() -> KnowledgeGraph:
 def tiny_hit(
     tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph
 ) -> Path:
-    """Folder of a hierarchy encoder: an adapter of the tiny encoder, trained on the small graph for a few steps."""
+    """Folder of a hierarchy encoder: an adapter of the tiny encoder, trained for a few steps."""
     from ontodex.encoders.text import TextEncoder
     from ontodex.trainers.data.subsumptions import make_task
     from ontodex.trainers.hierarchies.hit import train_hit
@@ -191,7 +191,7 @@ def tiny_hit(
 def tiny_gauss(
     tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph
 ) -> Path:
-    """Folder of an entailment encoder: an adapter of the tiny encoder and two heads, trained on the small graph."""
+    """Folder of an entailment encoder: an adapter of the tiny encoder and two trained heads."""
     import ontodex
 
     folder = tmp_path_factory.mktemp("gauss") / "model"
@@ -234,7 +234,7 @@ def small_index(
 
 @pytest.fixture(scope="session")
 def make_condition_model(tiny_encoder: Path) -> Callable[..., Path]:
-    """Write a condition encoder that nobody has trained: every condition still moves the texts another way."""
+    """Write an untrained condition encoder, whose random weights make every condition differ."""
 
     def make(
         folder: Path,
@@ -266,7 +266,7 @@ def condition_index(
     make_condition_model: Callable[..., Path],
     small_graph: KnowledgeGraph,
 ) -> Path:
-    """Index of the small graph with an encoder of conditions; nothing but its cache is to be changed."""
+    """Index of the small graph with a condition encoder; only its cache may be changed."""
     from tests.plain import build_plain
 
     folder = tmp_path_factory.mktemp("conditioned")
@@ -278,7 +278,7 @@ def condition_index(
 
 @pytest.fixture
 def own_index(tmp_path: Path, small_index: Path) -> Path:
-    """Copy of the small index, for one test to do with as it likes."""
+    """Copy of the small index, which the test may change."""
     return Path(shutil.copytree(small_index, tmp_path / "farm.odx"))
 
 

@@ -1,4 +1,4 @@
-"""Graphs for the tests: what they say as sets, and hypothesis strategies that make them."""
+"""Graphs for the tests: their contents as sets, and hypothesis strategies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IDS = st.one_of(
 
 
 def says(graph: KnowledgeGraph) -> dict[str, object]:
-    """Return everything a graph says, without the order of its rows."""
+    """Return entities, relations and triples of a graph as sets, without the order of rows."""
     ids, relations = list(graph.ids), list(graph.relation_ids)
 
     def named(triples: object) -> set[tuple[str, str, str]]:

@@ -1,4 +1,4 @@
-"""How most tests build an index: with nothing trained, and with no more in it than they are about."""
+"""Building an index without training, with only the spaces that a test needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["build_plain"]
 def build_plain(
     graph: KnowledgeGraph, path: Path, encoders: Path | str | Sequence[Path], **further: Any
 ) -> ontodex.Engine:
-    """Build an index on the CPU that only has what the given encoders make, and what further settings ask for."""
+    """Build an index on the CPU with the spaces of the given encoders and of further settings."""
     settings = {
         "train": False,
         "hierarchy": False,

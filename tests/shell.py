@@ -1,4 +1,4 @@
-"""The command line as a process: forked from one that has imported already what takes seconds to import."""
+"""The command line as a process, forked from one that has imported the slow libraries."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ def run_ontodex(
         process = context.Process(
             target=_ontodex, args=(words, streams, cwd or Path.cwd(), dict(os.environ))
         )
-        sys.path.append(
-            str(ROOT)
-        )  # where the process finds this module, which pytest has imported by its path
+        sys.path.append(str(ROOT))  # for the new process, which imports this module by name
         process.start()
         sys.path.pop()
         process.join(timeout)
@@ -57,7 +55,7 @@ def run_ontodex(
 def _ontodex(
     arguments: Sequence[str], streams: Sequence[Path], cwd: Path, environment: Mapping[str, str]
 ) -> None:
-    """Be the process that the shell would have made."""
+    """Run the command line in this process, with files as standard streams."""
     for number, (stream, flags) in enumerate(
         zip(streams, (os.O_RDONLY, *2 * [os.O_WRONLY | os.O_CREAT]), strict=True)
     ):

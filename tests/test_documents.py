@@ -1,4 +1,4 @@
-"""The Markdown files: the length of the README, and that links lead to files."""
+"""The Markdown files: length of the README, links and tables of contents."""
 
 import re
 from pathlib import Path

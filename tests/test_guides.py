@@ -1,4 +1,4 @@
-"""The guides' Python and shell, run as they stand, on a small piece of the Human Phenotype Ontology."""
+"""The code blocks of the guides, run on a small part of the Human Phenotype Ontology."""
 
 import gzip
 import re
@@ -37,7 +37,7 @@ ENTAILMENT_PYTHON, ENTAILMENT_SHELL = page("entailment")
 TEXT_PYTHON, TEXT_SHELL = page("encoders")
 _, GROWING_SHELL = page("growing")
 QUICK = {"train": ["--epochs", "0.5"], "build": ["--no-train"]}
-"""What keeps a command of the hierarchies short here."""
+"""Options that make the commands of the hierarchy guide fast."""
 KEPT = (
     "Insomnia",
     "Arachnodactyly",
@@ -50,7 +50,7 @@ KEPT = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with hp.obo and annotations/, as the guides have them, cut to what is near their names."""
+    """A folder with hp.obo and annotations/ of the guides, reduced to what their names need."""
     place = tmp_path_factory.mktemp("guides")
     ontology, annotations = write_hpo(place / "full")
     graph = ontodex.read(ontology, annotations)
@@ -82,7 +82,8 @@ def folder(tmp_path_factory):
     (place / "questions.tsv").write_text("Marfan syndrome\thas phenotype\n")
     (place / "new-terms.txt").write_text("sleeping badly because of pain\nInsomnia\n")
     (place / "new-terms.obo").write_text(
-        "format-version: 1.4\n\n[Term]\nid: HP:9999999\nname: Trouble staying awake\nis_a: HP:0000118\n"
+        "format-version: 1.4\n\n[Term]\nid: HP:9999999\nname: Trouble staying awake\n"
+        "is_a: HP:0000118\n"
     )
     return place
 
@@ -155,7 +156,9 @@ def test_the_python_answers(asked):
 
 
 def test_the_shell_answers(asked, folder):
-    run_shell(SHELL + GROWING_SHELL, folder, {"build": None})  # the Python has built the same index
+    run_shell(
+        SHELL + GROWING_SHELL, folder, {"build": None}
+    )  # the Python blocks built the same index
     assert (folder / "answers.jsonl").read_text().startswith('{"query"')
     assert "HP:9999999" in (folder / "hp.nq").read_text().replace("HP_", "HP:")
 
@@ -174,7 +177,7 @@ def test_vectors_for_other_programs(asked, folder, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
-def test_what_is_missing_and_why(asked, folder, monkeypatch):
+def test_missing_links_and_explanations(asked, folder, monkeypatch):
     monkeypatch.chdir(folder)
     names = {"ontodex": ontodex}
     everything, phenotypes, why = answers_of(MISSING_PYTHON, names)

@@ -1,4 +1,4 @@
-"""What is shipped and what is committed: the wheel, the import, the pins, and words that must not appear."""
+"""The wheel, the imports, the pinned versions, and words that no committed file may contain."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MODULES = {module_name(place): path for place, path in shipped().items() if path
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    """Run a command to its end; show what it said where it failed."""
+    """Run a command; show its output if it failed."""
     done = subprocess.run(
         [str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=300
     )

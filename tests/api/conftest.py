@@ -1,4 +1,4 @@
-"""The command line, as the tests of the face ask it."""
+"""The command line as a process, for the tests of the public interface."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Shell = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(scope="session")
 def shell() -> Shell:
-    """Run ``ontodex`` with arguments, and perhaps ``stdin``; return (exit status, stdout, stderr)."""
+    """Run ``ontodex`` with arguments and optional ``stdin``; return (status, stdout, stderr)."""
 
     def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
         return run_ontodex(arguments, stdin=stdin, timeout=300)

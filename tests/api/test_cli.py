@@ -153,7 +153,7 @@ def test_questions_that_are_not_utf8_are_named_and_the_others_answered(
     assert [lines[place]["query"]["head"]["id"] for place in (0, 2)] == ["ex:dog", "ex:cat"]
 
 
-def test_what_has_come_through_a_pipe_is_answered_at_once():
+def test_queries_from_a_pipe_are_answered_at_once():
     end, start = os.pipe()
     with open(end, "rb") as questions, open(start, "wb", buffering=0) as asker:
         asker.write(b"dog\ncat\nho")
@@ -174,7 +174,7 @@ def test_many_questions_are_asked_in_parts():
     assert max(map(len, batches)) <= 512
 
 
-def test_the_version_and_a_suffix_that_nobody_writes(shell, small_index, tmp_path):
+def test_the_version_and_an_unknown_suffix(shell, small_index, tmp_path):
     assert shell("--version")[1].startswith("ontodex 0.")
     status, _, err = shell("export", small_index, "-o", tmp_path / "farm.ttl")
     assert (status, ".nq" in err, (tmp_path / "farm.ttl").exists()) == (2, True, False)
@@ -193,8 +193,11 @@ def test_vectors_are_written_for_other_programs(shell, small_index, tmp_path):
     assert (status, "--space hierarchy" in err, (tmp_path / "farm.nq").exists()) == (2, True, False)
 
 
-def test_names_are_in_the_language_asked_for(shell, tmp_path, tiny_encoder):
-    head = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix ex: <http://example.org/> .\n"
+def test_names_are_in_the_requested_language(shell, tmp_path, tiny_encoder):
+    head = (
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . "
+        "@prefix ex: <http://example.org/> .\n"
+    )
     file, more, index = tmp_path / "pets.ttl", tmp_path / "more.ttl", tmp_path / "pets.odx"
     file.write_text(head + 'ex:dog skos:broader ex:animal ; skos:prefLabel "dog"@en, "Hund"@de .')
     more.write_text(head + 'ex:cat skos:broader ex:animal ; skos:prefLabel "cat"@en, "Katze"@de .')

@@ -1,4 +1,4 @@
-"""Hierarchies on the command line, as a process: training, evaluation, places, audits, pictures, and bad input."""
+"""Hierarchies on the command line: training, evaluation, place, audit, plots and bad input."""
 
 from __future__ import annotations
 
@@ -98,7 +98,10 @@ def test_a_public_checkpoint_gets_its_rule_from_the_graph(
 
 
 def test_the_relation_of_the_hierarchy_may_have_any_name(shell, tmp_path, tiny_encoder):
-    links = "poodle\ttaxon above\tdog\ndog\ttaxon above\tanimal\ncat\ttaxon above\tanimal\ncat\tfears\tdog\n"
+    links = (
+        "poodle\ttaxon above\tdog\ndog\ttaxon above\tanimal\ncat\ttaxon above\tanimal\n"
+        "cat\tfears\tdog\n"
+    )
     (tmp_path / "pets.tsv").write_text(links)
     index, more = (
         tmp_path / "pets.odx",
@@ -170,7 +173,7 @@ def test_new_concepts_in_batches(shell, small_index, tmp_path, command, found):
     assert all(len(line[found]) == 3 for line in lines)
 
 
-def test_a_wrong_line_loses_no_answer(shell, small_index, tmp_path):
+def test_a_faulty_line_costs_no_other_answer(shell, small_index, tmp_path):
     (tmp_path / "new.txt").write_text("a wild dog\nex:cat\ntwo\tparts\na cow\n", encoding="utf-8")
     status, out, err = shell(
         "parents", small_index, "--queries", tmp_path / "new.txt", "-k", "3", "--device", "cpu"
@@ -288,7 +291,7 @@ def test_failures_say_what_to_do_on_stderr(
     ],
     ids=["no hierarchy", "a circle"],
 )
-def test_there_is_nothing_to_learn(shell, tmp_path, triples, says):
+def test_graphs_that_cannot_be_trained_on_are_refused(shell, tmp_path, triples, says):
     (tmp_path / "x.tsv").write_text(triples)
     status, out, err = shell("train", "hit", tmp_path / "x.tsv", "-o", tmp_path / "m")
     assert (status, out) == (1, "")

@@ -1,4 +1,4 @@
-"""Training, evaluating and asking the architectures of link prediction from the shell."""
+"""Architectures of link prediction on the command line: training, evaluation and queries."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def test_a_model_of_another_architecture_is_trained_and_evaluated(
         (("--score", "kge"), "too few triples of the graph could be held out"),
     ],
 )
-def test_what_an_evaluation_has_no_use_for_is_refused(shell, small_index, data, more, message):
+def test_options_that_an_evaluation_cannot_use_are_refused(shell, small_index, data, more, message):
     status, _, err = shell("eval", "kgc", small_index, data, *more)
     assert status in (1, 2)
     assert message in " ".join(err.split())
 
 
-def test_answers_are_read_again(shell, small_index, cross):
+def test_answers_are_reranked(shell, small_index, cross):
     for question in (("tails", small_index, "dog", "eats"), ("heads", small_index, "eats", "dog")):
         done = shell(*question, "-k", 3, "--json", "--rerank", cross, "--device", "cpu")
         assert done[0] == 0, done[2]
@@ -154,7 +154,7 @@ def test_missing_links_that_cannot_be_asked_for(shell, small_index, more, status
     assert message in stderr
 
 
-def test_why_an_answer_is_one(shell, small_index):
+def test_why_explains_an_answer(shell, small_index):
     asked = ("why", small_index, "dog", "eats", "cow", "--device", "cpu")
     status, stdout, stderr = shell(*asked)
     assert status == 0, stderr

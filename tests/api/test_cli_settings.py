@@ -25,7 +25,7 @@ SETTINGS: dict[str, tuple[type, ...]] = {
     "train self-strae": (ontodex.SelfStrAETraining,),
 }
 RENAMED = {("train gauss-cse", "valid"): "valid_pairs"}  # --valid is a file
-DERIVED = {("train self-strae", "size")}  # it follows from --dimension and --channels
+DERIVED = {("train self-strae", "size")}  # derived from --dimension and --channels
 
 
 def options(command: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def test_help_is_the_docstring_without_markup() -> None:
     assert status == 0
     assert "Number of steps, with --pace fast also of Leap steps; 0 for None." in said
     assert "slow or fast." in said
-    assert "Walk ─" in out  # a panel of their own
+    assert "Walk ─" in out  # optional settings have a panel of their own
 
 
 def test_optional_settings_are_none_unless_one_is_given() -> None:

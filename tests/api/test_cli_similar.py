@@ -43,7 +43,7 @@ def test_answers_a_file_of_questions(shell, condition_index):
         ("wild " * 80, 2, "as many tokens"),
     ],
 )
-def test_says_what_is_wrong_with_a_condition(shell, condition_index, condition, status, says):
+def test_a_faulty_condition_is_named(shell, condition_index, condition, status, says):
     found, out, err = shell(
         "similar", condition_index, "dog", "--condition", condition, "--device", "cpu"
     )
@@ -51,9 +51,7 @@ def test_says_what_is_wrong_with_a_condition(shell, condition_index, condition, 
     assert says in err
 
 
-def test_an_index_with_nothing_trained_says_how_to_get_conditions(
-    shell, small_graph, tiny_encoder, tmp_path
-):
+def test_an_untrained_index_says_how_to_get_conditions(shell, small_graph, tiny_encoder, tmp_path):
     build_plain(small_graph, tmp_path / "farm.odx", tiny_encoder).close()
     status, _, err = shell(
         "similar", tmp_path / "farm.odx", "dog", "--condition", "eats", "--device", "cpu"
@@ -75,7 +73,7 @@ def test_budgets_can_be_set(shell, condition_index, budget):
     assert f"{budget[2:].replace('-', '_')}: expected at least" in err
 
 
-def test_budgets_are_those_of_python():
+def test_budgets_default_to_those_of_python():
     parameters = signature(similar).parameters
     assert [parameters[name].default for name in ("condition_memory", "condition_disk")] == [
         MEMORY,

@@ -22,7 +22,7 @@ def test_graph_features_are_built_searched_and_evaluated(shell, tmp_path, tiny_e
         "cpu",
     )
     assert status == 0, err
-    assert "ComplEx" in err  # its progress
+    assert "ComplEx" in err  # the progress bar of its training
     status, out, _ = shell("tails", index, "n100", "week", "-k", "1", "--json")
     assert (status, "ComplEx" in json.loads(out)["method"]) == (0, True)
     found = {}
@@ -30,7 +30,7 @@ def test_graph_features_are_built_searched_and_evaluated(shell, tmp_path, tiny_e
         status, out, err = shell("eval", "kgc", index, folder, "--split", "valid", "--score", score)
         assert status == 0, err
         found[score] = json.loads(out)["mrr"]
-    assert min(found["all"], found["kge"]) > 0.8  # a number's text does not say what follows it
+    assert min(found["all"], found["kge"]) > 0.8  # texts of numbers do not show links
     assert found["text"] < 0.5
     status, _, err = shell("eval", "kgc", index, folder, "--score", "best")
     assert (status, "expected one of all, text, kge, case-based, found 'best'" in err) == (

@@ -1,4 +1,4 @@
-"""Similarity under a condition from Python and from the shell: data set, training, evaluation, and bad input."""
+"""Similarity under a condition in Python and on the command line, from data set to evaluation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def farm(tmp_path_factory, small_graph):
     return folder
 
 
-def test_from_a_graph_to_figures(shell, tmp_path, tiny_encoder, farm):
+def test_from_a_graph_to_metrics(shell, tmp_path, tiny_encoder, farm):
     rows, model = tmp_path / "rows", tmp_path / "model"
     nothing_unseen = ("--unseen-conditions", "0", "--unseen-entities", "0")
     status, out, err = shell("conditions", farm, "-o", rows, *nothing_unseen)
@@ -68,7 +68,7 @@ def test_bad_input_on_the_command_line(shell, tmp_path, farm):
     assert not model.exists()
 
 
-def test_what_may_be_trained_on(small_graph, tiny_encoder, tmp_path):
+def test_sources_of_training_data(small_graph, tiny_encoder, tmp_path):
     pairs = ontodex.conditional_pairs(
         small_graph,
         settings=ontodex.ConditionalPairsSettings(unseen_conditions=0.0, unseen_entities=0.0),

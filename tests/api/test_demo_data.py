@@ -58,7 +58,7 @@ def test_schema_org_has_its_size(schema: KnowledgeGraph) -> None:
     assert all(schema.definitions)
 
 
-def test_schema_org_says_what_it_should(schema: KnowledgeGraph) -> None:
+def test_schema_org_has_the_expected_facts(schema: KnowledgeGraph) -> None:
     assert linked(schema, "Person", "is a") == {"Thing"}
     assert linked(schema, "Person", "works for") == {"Organization"}
     assert linked(schema, "Person", "schema:birthDate") == {"Date"}
@@ -68,7 +68,7 @@ def test_schema_org_says_what_it_should(schema: KnowledgeGraph) -> None:
     assert schema.hierarchy_relations == (schema.find_relation("rdfs:subClassOf")[0],)
 
 
-def test_schema_org_carries_its_licence(schema_file: Path) -> None:
+def test_schema_org_states_its_licence(schema_file: Path) -> None:
     note = schema_file.read_text(encoding="utf-8").split("@prefix")[0]
     assert "CC BY-SA 3.0" in note
     assert all(line.startswith("#") for line in note.splitlines())
@@ -92,7 +92,7 @@ def test_hpo_has_its_size(hpo: KnowledgeGraph) -> None:
     assert 11_000 <= found["associated_with_disease"] <= 14_000
 
 
-def test_hpo_says_what_it_should(hpo: KnowledgeGraph) -> None:
+def test_hpo_has_the_expected_facts(hpo: KnowledgeGraph) -> None:
     assert hpo.ids[row(hpo, "Marfan syndrome")] == "OMIM:154700"
     assert "Arachnodactyly" in linked(hpo, "Marfan syndrome", "has phenotype")
     assert "Arachnodactyly" in linked(hpo, "ORPHA:558", "has phenotype")
@@ -119,7 +119,9 @@ def test_names_in_capitals_are_made_readable_and_other_names_kept(hpo: Knowledge
         pytest.param("OMIM:612201", "HP:0001712", id="seen in 0 of 11"),
     ],
 )
-def test_what_a_disease_lacks_is_left_out(hpo: KnowledgeGraph, disease: str, absent: str) -> None:
+def test_negated_phenotypes_of_a_disease_are_left_out(
+    hpo: KnowledgeGraph, disease: str, absent: str
+) -> None:
     assert linked(hpo, disease, "has phenotype")
     assert hpo.relations_between(row(hpo, disease), row(hpo, absent)).size == 0
 

@@ -22,7 +22,8 @@ from ontodex.trainers.entailment.evaluation import Judged, evaluate_judged, judg
 
 ANIMALS = ("dog", "cat", "cow", "wolf", "fox", "hen")
 FILE = "premise\thypothesis\tlabel\n" + "".join(
-    f"the {one} lives in the farm\tthe {other}\t{'entailment' if one == other else 'contradiction'}\n"
+    f"the {one} lives in the farm\tthe {other}\t"
+    f"{'entailment' if one == other else 'contradiction'}\n"
     for one in ANIMALS
     for other in ANIMALS
 )

@@ -1,4 +1,4 @@
-"""Evaluating hierarchy encoders: the pairs are kept as files, and what is asked for wrongly is refused."""
+"""Evaluation of hierarchy encoders: files of pairs, metrics, baselines and refused arguments."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ from tests.plain import build_plain
 
 @pytest.fixture
 def placed(monkeypatch, small_graph):
-    """Points without an encoder."""
+    """An index of given points, made without an encoder."""
     depth = small_graph.hierarchy().depth
     found = np.random.default_rng(0).standard_normal((len(depth), 8)) * (0.2 + 0.2 * depth[:, None])
     points = poincare.clip(found.astype(np.float32), 1 / 8)
@@ -119,7 +119,7 @@ def test_another_split_than_that_of_training_is_warned_about(small_graph, tiny_e
     evaluate_hierarchy(tmp_path / "other", small_graph, task="multi-hop", seed=3, device="cpu")
 
 
-def test_an_index_says_itself_what_its_hierarchy_is_made_of(
+def test_an_index_states_the_relations_of_its_hierarchy(
     tmp_path, small_graph, tiny_encoder, tiny_hit
 ):
     names = ["taxon above" if name == "is_a" else name for name in small_graph.relation_ids]
@@ -130,7 +130,9 @@ def test_an_index_says_itself_what_its_hierarchy_is_made_of(
     build_plain(
         graph, path, tiny_encoder, hierarchy=tiny_hit, hierarchy_relation="taxon above"
     ).close()
-    with pytest.warns(UserWarning, match="trained on this hierarchy"):  # so it knows its hierarchy
+    with pytest.warns(
+        UserWarning, match="trained on this hierarchy"
+    ):  # the index stores the relation of its hierarchy
         found = evaluate_hierarchy(path, graph, task="transfer", device="cpu")
     with pytest.warns(UserWarning, match="trained on this hierarchy"):
         assert found == evaluate_hierarchy(
@@ -183,7 +185,7 @@ def test_baselines_read_what_a_hierarchy_encoder_reads(tiny_encoder):
     )
 
 
-def test_static_embeddings_are_for_what_was_trained(small_graph):
+def test_static_embeddings_cover_trained_entities_only(small_graph):
     with pytest.raises(
         SettingsError, match=r"static embeddings on multi-hop only, .* found mixed-hop"
     ):
@@ -207,7 +209,7 @@ def test_figures_have_the_names_of_the_field(placed, small_graph):
     assert found["homonyms"] == 0.0
 
 
-def test_training_links_of_like_entities_tell_parents(tiny_encoder, monkeypatch):
+def test_neighbour_voting_over_training_links_predicts_parents(tiny_encoder, monkeypatch):
     builder, rng = GraphBuilder("kinds"), np.random.default_rng(0)
     for row in range(400):
         kind = (row - 1) // 4 if row else row
@@ -223,13 +225,13 @@ def test_training_links_of_like_entities_tell_parents(tiny_encoder, monkeypatch)
     found = evaluate_hierarchy("m", graph, task="mixed-hop", base=str(tiny_encoder), device="cpu")
     assert found["neighbours.random.f1"] > found["random.f1"] + 0.1
     assert found["neighbours.hard.f1"] > found["hard.f1"] + 0.1
-    for task in ("multi-hop", "transfer"):  # every link is a training link, or none
+    for task in ("multi-hop", "transfer"):  # either every link is a training link or none is
         assert not any(
             "neighbours" in key for key in evaluate_hierarchy("m", graph, task=task, device="cpu")
         )
 
 
-def test_what_there_is_not_is_refused(placed, small_graph):
+def test_unknown_arguments_are_refused(placed, small_graph):
     with pytest.raises(
         SettingsError, match="task: expected one of multi-hop, mixed-hop, transfer, found 'hop'"
     ):
@@ -264,7 +266,7 @@ def test_an_index_without_points_is_refused(small_graph, tiny_encoder, tmp_path)
         evaluate_hierarchy(path, small_graph, device="cpu")
 
 
-def test_a_checkpoint_that_does_not_say_reads_labels_alone(other_encoder, small_graph):
+def test_a_checkpoint_without_text_settings_reads_labels(other_encoder, small_graph):
     found = evaluate_hierarchy(other_encoder, small_graph, seed=2, device="cpu")
     encoder = HiT(TextEncoder(other_encoder, "cpu", unit=False), None, {})
     wanted = evaluate_points(

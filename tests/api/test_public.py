@@ -1,4 +1,4 @@
-"""The face: what ``import ontodex`` offers."""
+"""The public interface: what ``import ontodex`` offers."""
 
 import os
 import subprocess
@@ -89,6 +89,6 @@ def test_a_lone_name_serves_where_a_list_may_stand(own_index, tiny_encoder, smal
         ),
     ],
 )
-def test_what_makes_no_sense_is_named(small_graph, small_index, call, says):
+def test_wrong_arguments_are_named(small_graph, small_index, call, says):
     with pytest.raises(SettingsError, match=says):
         call(small_graph, small_index)

@@ -1,4 +1,4 @@
-"""Self-StrAE from text to answers: in Python, and on the command line as a process."""
+"""Self-StrAE from text to answers, in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_phrases_need_an_encoder_that_finds_trees(tiny_encoder, tmp_path):
         build_plain(farm(), tmp_path / "x.odx", tiny_encoder, spans=True)
 
 
-def test_relations_are_learnt_on_top_of_it(model, small_graph, tmp_path):
+def test_relation_projections_are_trained_on_self_strae(model, small_graph, tmp_path):
     training = ontodex.HyperCLTraining(steps=5, queries=16)
     with ontodex.build(
         small_graph,
@@ -170,12 +170,12 @@ def test_relations_are_learnt_on_top_of_it(model, small_graph, tmp_path):
 
 
 @pytest.mark.parametrize("train", ["train_hit", "train_gauss_cse", "train_cross_encoder"])
-def test_what_tunes_a_transformer_refuses_it(train, model, small_graph, tmp_path):
+def test_training_of_transformers_refuses_self_strae(train, model, small_graph, tmp_path):
     with pytest.raises(EncoderError, match=r"expected a (transformer|Hugging Face model)"):
         getattr(ontodex, train)(small_graph, tmp_path / "out", encoder=model, quiet=True)
 
 
-def test_trains_on_what_a_graph_says(tmp_path):
+def test_trains_on_the_sentences_of_a_graph(tmp_path):
     builder = GraphBuilder("many")
     for number in range(120):
         builder.entity(

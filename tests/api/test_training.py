@@ -52,9 +52,7 @@ def test_a_rank_is_at_most_the_dimension_by_default():
         ontodex.HyperCLTraining(rank=32).network(16)
 
 
-def test_a_link_that_closes_a_circle_is_told_of_when_it_is_added(
-    tmp_path, tiny_encoder, small_graph
-):
+def test_an_added_link_that_closes_a_cycle_is_reported(tmp_path, tiny_encoder, small_graph):
     build_plain(small_graph, tmp_path / "x.odx", tiny_encoder).close()
     builder = GraphBuilder("wrong")
     builder.triple("ex:animal", "is_a", "ex:dog")
@@ -74,7 +72,7 @@ def graph_of(*links):
 
 @pytest.fixture(scope="module")
 def flat():
-    """A hundred animals below ten kinds: nothing follows from the links."""
+    """A hundred animals below ten kinds: a hierarchy without indirect subsumptions."""
     return graph_of(*((f"{place} {kind}", kind) for kind in "abcdefghij" for place in range(10)))
 
 
@@ -105,7 +103,7 @@ def test_a_flat_hierarchy_holds_links_out(flat, tiny_encoder, tmp_path):
         hierarchy_task(flat, "multi-hop")
 
 
-def test_what_is_named_is_not_warned_about(flat, small_graph):
+def test_named_relations_give_no_warning(flat, small_graph):
     assert hierarchy_task(flat, "mixed-hop").settings.task == "mixed-hop"
     assert hierarchy_task(small_graph).settings.task == "multi-hop"
 
@@ -130,7 +128,7 @@ def test_an_adapter_finds_its_text_encoder_from_everywhere(
 def test_circles_and_several_roots_are_no_hindrance(tiny_encoder, tiny_hit, tmp_path):
     links = [(f"{place} {kind}", kind) for kind in "abcd" for place in range(8)]
     circular = graph_of(*links, ("a", "0 a"), ("b", "b"))
-    with pytest.warns(ReadWarning) as told:
+    with pytest.warns(ReadWarning) as caught:
         encoder = ontodex.train_hit(
             circular,
             tmp_path / "m",
@@ -141,12 +139,12 @@ def test_circles_and_several_roots_are_no_hindrance(tiny_encoder, tiny_hit, tmp_
             quiet=True,
         )
     assert encoder.rule is not None
-    assert sum("left out 2 link(s)" in str(one.message) for one in told) == 1
-    with pytest.warns(ReadWarning) as told:
+    assert sum("left out 2 link(s)" in str(one.message) for one in caught) == 1
+    with pytest.warns(ReadWarning) as caught:
         engine = build_plain(circular, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_hit)
-    assert sum("left out 2 link(s)" in str(one.message) for one in told) == 1
+    assert sum("left out 2 link(s)" in str(one.message) for one in caught) == 1
     with engine, warnings.catch_warnings():
-        warnings.simplefilter("error")  # building has said it
+        warnings.simplefilter("error")  # the warning was given when the graph was built
         children = engine.children("b", known="only")
     assert {hit.id for hit in children} == {f"{place} b" for place in range(8)}
 
@@ -180,7 +178,7 @@ def test_a_graph_of_one_node_needs_no_hierarchy(tiny_encoder, tmp_path):
             engine.plot("dog", tmp_path / "x.svg")
 
 
-def test_what_cannot_be_learnt_is_refused(small_graph, tiny_encoder, tmp_path):
+def test_hierarchies_that_cannot_be_trained_on_are_refused(small_graph, tiny_encoder, tmp_path):
     with pytest.raises(GraphError, match="at least 20 links to learn from, found 1"):
         ontodex.train_hit(graph_of(("dog", "animal")), tmp_path / "m")
     with pytest.raises(GraphError, match="found 0 and 1 that close a circle"):
@@ -218,14 +216,14 @@ def test_encoders_are_given_where_they_belong(
         load_hierarchy_encoder(str(folder), "cpu")
 
 
-def test_the_encoder_in_the_box_has_a_name():
+def test_the_shipped_encoder_has_a_name():
     encoder = load_hierarchy_encoder("hit-wordnet", "cpu")
     assert encoder.dim == 384
     assert encoder.rule is not None
 
 
 @pytest.mark.parametrize(("key", "value"), [("curvature", 1 / 64), ("fingerprint", "0" * 32)])
-def test_a_model_that_is_not_the_index_s_own_is_refused(own_index, key, value):
+def test_an_exchanged_model_is_refused(own_index, key, value):
     (folder,) = own_index.glob("gen-*")
     manifest = Manifest.read(folder)
     manifest.encoders["hierarchy"][key] = value
@@ -238,7 +236,7 @@ def test_a_model_that_is_not_the_index_s_own_is_refused(own_index, key, value):
 
 
 def test_a_model_of_another_dimension_is_refused(own_index, other_encoder):
-    """The manifest is made to say that the files of a model of 16 dimensions are the index's own."""
+    """Exchange the model for one of 16 dimensions, and record its files in the manifest."""
     other = HiT(TextEncoder(other_encoder, "cpu", unit=False), None, {})
     (folder,) = own_index.glob("gen-*")
     shutil.rmtree(folder / "encoders" / "hierarchy")

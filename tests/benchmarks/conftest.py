@@ -1,4 +1,4 @@
-"""The benchmarks are no part of what is installed: they are imported from the root of the project."""
+"""Imports of the benchmarks, which are not installed, from the root of the project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 @pytest.fixture
 def measured_on(monkeypatch, tmp_path, tiny_encoder, tiny_hit):
-    """Run a benchmark of untrained hierarchies on a graph, with tiny encoders; see what it measures, and what it builds."""
+    """Run a benchmark of untrained hierarchies with tiny encoders; return builds and figures."""
     from benchmarks import untrained
 
     built = []

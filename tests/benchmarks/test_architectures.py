@@ -1,4 +1,4 @@
-"""The tables of architectures and of answers without training: what they split and draw."""
+"""Benchmarks of architectures and of untrained answers: their splits and random draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links that are put into a hierarchy and taken out of it, and what an audit finds of them."""
+"""The benchmark of audits: links added to and removed from a hierarchy, and which are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The counts of the caching benchmark: as the caches of the paper make them, one request after another."""
+"""The caching benchmark counts hits as the caches of the paper do, request by request."""
 
 from __future__ import annotations
 

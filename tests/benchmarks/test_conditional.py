@@ -1,4 +1,4 @@
-"""The benchmark of similarity under a condition: its table, and goals that are of figures that there are."""
+"""The benchmark of similarity under a condition: its table, and goals for figures in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of ranking under a relation: what answers are worth, and its questions."""
+"""The benchmark of ranking under a relation: gains of answers, and its queries."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def graph():
     return builder.build()
 
 
-def test_what_shares_tails_is_worth_the_share():
+def test_the_gain_is_the_share_of_common_tails():
     links = csr_matrix((np.ones(5), ([0, 0, 1, 1, 2], [3, 4, 4, 5, 5])), shape=(6, 6))
     assert conditional_ranking._worth(links, 0).tolist() == [0, 1 / 3, 0, 0, 0, 0]
     assert conditional_ranking._worth(links, 1).tolist() == [1 / 3, 0, 1 / 2, 0, 0, 0]
 
 
 @pytest.mark.parametrize("perfect", [True, False])
-def test_answers_that_share_tails_are_a_gain_of_one(graph, monkeypatch, perfect):
+def test_answers_with_the_same_tails_have_gain_one(graph, monkeypatch, perfect):
     monkeypatch.setattr(conditional_ranking, "LEAST_TRIPLES", 1)
     monkeypatch.setattr(conditional_ranking, "LEAST_HEADS", 4)
     hidden = np.arange(graph.n_entities) % 2 == 0

@@ -1,4 +1,4 @@
-"""The benchmark of search under a condition, run as it is on a small graph."""
+"""The benchmark of search under a condition, run on a small graph."""
 
 from __future__ import annotations
 

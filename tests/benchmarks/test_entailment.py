@@ -1,4 +1,4 @@
-"""The benchmark of entailment, on a few pairs in the layout of the real ones."""
+"""The benchmark of entailment, run on a few pairs in the layout of SNLI."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_every_kind_of_row_is_measured(data):
         set(row) == {"SNLI", "MNLI", "SICK", "mean accuracy", "mean direction.accuracy"}
         for row in figures.values()
     )
-    assert figures[entailment.POINTS]["mean direction.accuracy"] == 0  # a cosine has none
+    assert figures[entailment.POINTS]["mean direction.accuracy"] == 0  # a cosine has no direction
     box = figures[entailment.BOX]
     assert min(box["mean accuracy"], box["mean direction.accuracy"]) > 0.9
     assert box["SNLI"]["direction.length"] == 1.0

@@ -1,4 +1,4 @@
-"""The benchmarks of hierarchies run on tiny data, and every goal is of a figure that there is."""
+"""The benchmarks of hierarchies, run on tiny data; every goal names a figure of the record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def options_of(module, *arguments) -> Namespace:
 
 @pytest.fixture
 def farm(monkeypatch, small_graph, tmp_path):
-    """The small graph in the place of WordNet, and points without an encoder: model N has those of seed N."""
+    """Replace WordNet by the small graph, and encoder N by random points of seed N."""
 
     def embedded(model, graph, device):
         rng = np.random.default_rng(int(model.name))
@@ -74,7 +74,8 @@ def test_several_models_give_a_mean_and_a_spread(farm, tmp_path):
 
 def test_baselines_and_transfer_are_in_the_record(farm, tiny_encoder):
     options = options_of(
-        hierarchy, "--graph", "doid-2016", "--task", "multi-hop", "--model", "1", "--trained-on", "wordnet", "--base",
+        hierarchy, "--graph", "doid-2016", "--task", "multi-hop", "--model", "1", "--trained-on",
+        "wordnet", "--base",
         str(tiny_encoder), "--baselines", "probe", "classifier", "static",
     )  # fmt: skip
     (measured,) = hierarchy.run(Namespace(**{**vars(options), **farm}))

@@ -1,4 +1,4 @@
-"""A made-up graph of any size, which is built and asked in processes of their own."""
+"""The benchmark of large graphs: a random graph, built and queried in separate processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Missing links of a whole graph, ranked by ontodex and by scores."""
+"""The benchmark of link discovery: missing links ranked by probability and by score."""
 
 from __future__ import annotations
 
@@ -47,6 +47,10 @@ def test_the_best_links_by_score_are_named_once():
             links, links.triples[:, :2], frozenset(), lambda rows, _: monotone[rows].copy()
         )
     triples = [(key // 16, key // 4 % 4, key % 4) for key in best.tolist()]
-    assert triples[0] == (0, 0, 3)  # by its head; 3 is known of 2, and itself no answer to 3
+    assert triples[0] == (
+        0,
+        0,
+        3,
+    )  # as a tail of its head; for head 3, tail 2 is known and 3 is the head itself
     assert len(set(triples)) == len(triples)
     assert not {(0, 0, 1), (0, 2, 3)} & set(triples)

@@ -1,4 +1,4 @@
-"""Parents and children of concepts that were taken out: who is asked for, and how answers are counted."""
+"""The benchmark of new concepts: which are removed from the graph, and how ranks are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parents and children in small parts of a hierarchy: how parts are drawn, and how answers are counted."""
+"""The benchmark of small hierarchies: how parts are drawn, and how ranks are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the benchmarks are what the records say, and the records are complete."""
+"""Pages of the benchmarks are generated from complete records."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_record_without_a_page_is_an_error() -> None:
         page_of("made-up")
 
 
-def test_the_promise_says_what_the_record_says() -> None:
+def test_quoted_figures_are_those_of_the_record() -> None:
     record = next(one for one in read_records() if one["name"] == NAME)
     assert set(record["figures"]) == set(TRIED), "run `make torture`"
     assert PAGE.read_text(encoding="utf-8") == page(record), "run python -m benchmarks tables"

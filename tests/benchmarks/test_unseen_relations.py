@@ -1,4 +1,4 @@
-"""Relations left out of training, and what is asked by them."""
+"""The benchmark of unseen relations: relations left out of training, and queries with them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.zero_shot import KEPT
 from ontodex.graph import write_tsv
 
 
-def test_nothing_of_a_relation_left_out_is_learnt_and_all_is_known(small_graph):
+def test_a_relation_left_out_is_untrained_but_known(small_graph):
     rare = small_graph.triples[:3]
     graph = dataclasses.replace(small_graph, valid=rare[:1], test=rare[1:])
     known, asked = unseen_relations.left_out(graph, 4, seed=0)

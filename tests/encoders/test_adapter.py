@@ -1,4 +1,4 @@
-"""LoRA adapters: merged as peft merges them; what is more, less, damaged or for another model is refused."""
+"""LoRA adapters: merging as in peft, and refusal of unknown, damaged or unfitting ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def adapter(tiny_encoder: Path, tmp_path: Path) -> Path:
     return made(tiny_encoder, tmp_path / "adapter")
 
 
-def test_of_an_encoder_with_an_adapter_nothing_else_is_trained(tiny_encoder: Path) -> None:
+def test_only_the_adapter_is_trained(tiny_encoder: Path) -> None:
     whole = SentenceTransformer(
         modules=[*load_tunable(tiny_encoder, "cpu"), Dense(32, 32)], device="cpu"
     )
@@ -77,7 +77,7 @@ def test_layers_of_any_name_get_an_adapter() -> None:
 
 
 class Transformers(torch.nn.Module):
-    """As much of a SentenceTransformer as an adapter touches."""
+    """The part of a SentenceTransformer that adapters use."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ def test_an_encoder_with_an_adapter_is_peft_s_too(tiny_encoder: Path, adapter: P
     ],
     ids=lambda settings: next(iter(settings)),
 )
-def test_more_than_plain_lora_is_refused(
+def test_extensions_of_lora_are_refused(
     tiny_encoder: Path, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
     folder = made(tiny_encoder, tmp_path / "adapter", **settings)
@@ -165,9 +165,11 @@ def changed_config(adapter: Path, **values: Any) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("peft_type", "LOHA"), ("peft_type", None), ("r", 0), ("r", "four"), ("r", None), ("lora_alpha", None),
+        ("peft_type", "LOHA"), ("peft_type", None), ("r", 0), ("r", "four"), ("r", None),
+        ("lora_alpha", None),
         ("fan_in_fan_out", True), ("use_qalora", True), ("alora_invocation_tokens", [5]),
-        ("layer_replication", [[0, 2], [1, 2]]), ("a_kind_that_nobody_knows_yet", {"of": "weights"}),
+        ("layer_replication", [[0, 2], [1, 2]]),
+        ("a_kind_that_nobody_knows_yet", {"of": "weights"}),
     ],
 )  # fmt: skip
 def test_a_setting_that_changes_what_the_numbers_mean_is_refused(
@@ -214,7 +216,7 @@ QUERY = "base_model.model.encoder.layer.0.attention.self.query"
         lambda tensors: tensors[f"{QUERY}.lora_B.weight"].fill_(float("inf")),
         lambda tensors: tensors.update(
             {f"{QUERY}.lora_B.weight": torch.ones(1, 4)}
-        ),  # would be spread over all rows
+        ),  # a shape that would broadcast over all rows
         lambda tensors: tensors.update({f"{QUERY}.lora_B.weight": torch.ones(31, 4)}),
     ],
     ids=["half", "extra", "nowhere", "nan", "inf", "spread", "shape"],

@@ -1,4 +1,4 @@
-"""BERT without the library: its vectors are the library's, and what is no plain BERT is left to the library."""
+"""BERT without transformers: equal vectors, and models that only transformers can load."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def copy(tiny_encoder: Path, tmp_path: Path) -> Path:
 
 
 def same(folder: Path, texts: list[Text], **settings: Any) -> bool:
-    """Tell whether tokens and vectors are those of the library."""
+    """Return whether tokens and vectors are those of the library."""
     ours, theirs = Bert(folder, **settings), LibraryEncoder(folder, "cpu", **settings)
     tokens, wanted = ours.tokenise(texts), theirs.tokenise(texts)
     assert tokens["input_ids"] == wanted["input_ids"]
@@ -120,9 +120,7 @@ def another_module(folder: Path) -> None:
         lambda folder: (folder / "cross_encoder").mkdir(),
     ],
 )
-def test_what_is_no_plain_bert_is_left_to_the_library(
-    copy: Path, change: Callable[[Path], None]
-) -> None:
+def test_other_models_are_left_to_the_library(copy: Path, change: Callable[[Path], None]) -> None:
     change(copy)
     assert not Bert.is_at(copy)
 
@@ -184,11 +182,11 @@ CHANGES: dict[str, Callable[[Path], None]] = {
 
 
 READ = {"no modules", "no limit", "an endless limit"}
-"""What is still plain BERT; all else is left to the library."""
+"""Write changes of a folder that plain BERT still covers."""
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_what_is_read_here_the_library_reads_alike(copy: Path, name: str) -> None:
+def test_folders_read_here_give_the_vectors_of_the_library(copy: Path, name: str) -> None:
     CHANGES[name](copy)
     assert Bert.is_at(copy) == (name in READ)
     if name in READ:
@@ -218,7 +216,7 @@ def test_another_activation_is_read_by_the_library(copy: Path, tiny_encoder: Pat
         lambda folder: settings_of("tokenizer.json", model={"type": "Unheard"})(folder),
     ],
 )
-def test_what_does_not_fit_together_is_an_encoder_error(
+def test_inconsistent_folders_are_an_encoder_error(
     copy: Path, change: Callable[[Path], None]
 ) -> None:
     change(copy)
@@ -226,7 +224,7 @@ def test_what_does_not_fit_together_is_an_encoder_error(
         TextEncoder(copy, "cpu")
 
 
-@pytest.mark.slow  # very, where bfloat16 is emulated
+@pytest.mark.slow  # bfloat16 is emulated on some machines
 def test_bfloat16_changes_little_and_the_batch_less() -> None:
     folder = locate(DEFAULT_ENCODER)
     bert, library = Bert(folder), LibraryEncoder(folder, "cpu")
@@ -243,12 +241,16 @@ def test_bfloat16_changes_little_and_the_batch_less() -> None:
     assert half.dtype == torch.float32
     assert error < 2e-4
     assert error < theirs / 1.5
-    # Where bfloat16 is emulated, and ontodex computes in float32, the order of sums depends more on the batch.
+    # Where bfloat16 is emulated, ontodex computes in float32, and the order of sums depends
+    # more on the batch.
     assert 1 - (half * alone).sum(1).min() < (error if has_bfloat16("cpu") else 2e-4)
 
 
 def test_the_library_is_not_imported() -> None:
-    code = "from ontodex.encoders.text import TextEncoder as T; T.load().encode(['dog']); import sys; print(*sys.modules)"
+    code = (
+        "from ontodex.encoders.text import TextEncoder as T; T.load().encode(['dog']); "
+        "import sys; print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "torch" in done.stdout.split()
     assert not {"transformers", "sentence_transformers", "sklearn"} & set(done.stdout.split())

@@ -33,12 +33,12 @@ def query(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> TextE
 
 
 @pytest.mark.parametrize("towers", [1, 2])
-def test_what_was_saved_is_loaded(
+def test_a_saved_encoder_is_loaded(
     text: TextEncoder, query: TextEncoder, tmp_path: Path, towers: int
 ) -> None:
     made = BiEncoder(text, query if towers == 2 else None, {"synonyms": 2})
     made.save(tmp_path / "model")
-    made.save(tmp_path / "model")  # once more changes nothing
+    made.save(tmp_path / "model")  # saving again changes nothing
     assert HyperCL.is_at(tmp_path / "model")
     loaded = load_link_encoder(tmp_path / "model", device="cpu")
     assert isinstance(loaded, BiEncoder)
@@ -53,7 +53,7 @@ def test_what_was_saved_is_loaded(
     assert loaded.entities(vectors) is vectors
 
 
-def test_one_tower_and_two_are_told_apart(text: TextEncoder, query: TextEncoder) -> None:
+def test_fingerprints_of_one_and_two_towers_differ(text: TextEncoder, query: TextEncoder) -> None:
     assert BiEncoder(text).fingerprint != BiEncoder(text, query).fingerprint
 
 
@@ -89,7 +89,7 @@ def test_a_missing_tower(text: TextEncoder, query: TextEncoder, tmp_path: Path) 
         load_link_encoder(tmp_path / "model", text)
 
 
-def test_a_tri_encoder_says_what_a_bi_encoder_s_folder_is(
+def test_a_tri_encoder_names_the_kind_of_a_bi_encoder_folder(
     text: TextEncoder, tmp_path: Path
 ) -> None:
     BiEncoder(text).save(tmp_path / "model")

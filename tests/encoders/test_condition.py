@@ -1,4 +1,4 @@
-"""Condition encoders: what they compare, how they are kept, and what they refuse."""
+"""Condition encoders: cosines, folders and refused settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXTS = ["a dog", "a cat in the house", "whale", "a dog"]
 CONDITIONS = ["lives in", "eats", "a condition that was never seen"]
 FACTORED = ("hyper", "hadamard", "concat")
 ROUNDED = float(np.finfo(np.float32).eps)
-"""Numbers of at most 1, computed in float64 by other products and rounded to float32, are at most one float32 apart."""
+"""Tolerance: one float32 step below 1, as both sides are float64 results rounded to float32."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def made(
     network = ConditionNetwork(
         ConditionNetworkSettings(text.dim, architecture, rank=rank, condition=5)
     )
-    for parameter in network.parameters():  # away from the start
+    for parameter in network.parameters():  # away from the near-identity start
         torch.nn.init.normal_(parameter, std=0.3)
     return ConditionEncoder(text, network, {"definition": False}, CONDITIONS[:2])
 
@@ -69,7 +69,7 @@ def test_numpy_and_torch_project_alike(text, architecture, rank):
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_conditions_change_what_is_alike(text, architecture):
+def test_conditions_change_similarities(text, architecture):
     encoder = made(text, architecture)
     first, second = (encoder.encode(TEXTS, condition) for condition in CONDITIONS[:2])
     for vectors in (first, second):
@@ -101,11 +101,11 @@ def test_a_folder_keeps_everything(text, tmp_path, architecture):
     np.testing.assert_array_equal(again.encode(TEXTS, "eats"), encoder.encode(TEXTS, "eats"))
     plain = SentenceTransformer(str(tmp_path / "model"), device="cpu")
     assert plain.encode(TEXTS).shape == (4, text.dim)
-    again.save(tmp_path / "model")  # over itself
+    again.save(tmp_path / "model")  # saving over its own folder
     assert ConditionEncoder.load(tmp_path / "model", text).fingerprint == encoder.fingerprint
 
 
-def test_fingerprints_tell_networks_apart_not_training_texts(text):
+def test_fingerprints_differ_by_network_not_by_training_texts(text):
     encoder = made(text)
     assert made(text, seed=1).fingerprint != encoder.fingerprint
     assert made(text, "concat").fingerprint != made(text, "hadamard").fingerprint

@@ -1,4 +1,4 @@
-"""What a device is good at."""
+"""Which precision a device computes in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCRIPT = "from ontodex.encoders.device import has_bfloat16; print(has_bfloat16('
 
 
 def test_a_processor_can_be_told_to_compute_without_bfloat16() -> None:
-    """``ONEDNN_MAX_CPU_ISA`` is read once, when torch is imported: in a process of its own."""
+    """``ONEDNN_MAX_CPU_ISA`` is read once, when torch is imported, so it needs a new process."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         capture_output=True,

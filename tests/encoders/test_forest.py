@@ -80,7 +80,7 @@ def test_composing_gives_the_vectors_of_the_search():
     torch.testing.assert_close(compose(nodes[:, : forest.tokens], weight, bias, forest), nodes)
 
 
-def test_what_is_around_a_node_depends_on_none_of_its_tokens():
+def test_the_context_of_a_node_does_not_depend_on_its_tokens():
     forest, nodes = made()
     weight, bias, *_ = weights()
     leaves = nodes[:, : forest.tokens]
@@ -100,7 +100,7 @@ def test_what_is_around_a_node_depends_on_none_of_its_tokens():
     assert around[:, forest.places[forest.roots]].abs().max() == 0
 
 
-def test_planes_and_vectors_are_each_others_inverse():
+def test_to_planes_and_back_is_the_identity():
     found = torch.arange(24.0).view(2, 12)
     assert planes(found, 3).shape == (3, 2, 4)
     torch.testing.assert_close(vectors(planes(found, 3)), found)

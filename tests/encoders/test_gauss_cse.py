@@ -1,4 +1,4 @@
-"""The folder of a GaussCSE encoder: what is written, what is read, what is refused."""
+"""GaussCSE encoders: folders, bounds of Gaussians, and refused settings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_encoder_is_written_and_read_again(whole, tmp_path, tiny_gauss):
     adapted.save(tmp_path / "adapted")
     assert not (
         tmp_path / "adapted" / "config.json"
-    ).exists()  # its text encoder is found by its name
+    ).exists()  # the text encoder of the adapter is found by its name
     moved = GaussCSE.load(tmp_path / "adapted", "cpu")
     assert moved.fingerprint == adapted.fingerprint
     np.testing.assert_array_equal(moved.encode(["a dog"]), adapted.encode(["a dog"]))
@@ -99,7 +99,7 @@ def test_means_that_pass_tanh_are_not_centred(whole):
     np.testing.assert_array_equal(whole.encode(["a dog"]), before)
 
 
-def test_the_fingerprint_tells_heads_and_adapters_apart(whole, tiny_encoder, tiny_gauss):
+def test_fingerprints_differ_by_heads_and_adapters(whole, tiny_encoder, tiny_gauss):
     other = GaussCSE(
         TextEncoder(tiny_encoder, "cpu", unit=False), GaussianHeads(32), RULE, "per-dimension"
     )
@@ -160,7 +160,7 @@ def test_settings_that_make_no_sense_are_refused(tiny_encoder):
 
 
 def test_equal_texts_have_equal_gaussians(whole):
-    """Rows of one matrix product may differ in their last bits: each text is computed once."""
+    """Equal texts are encoded once, as rows of one matrix product may differ in the last bits."""
     found = whole.encode(["a dog", "a cat", "a dog", "the farm", "a dog"])
     assert found.shape == (5, 64)
     assert (found[[0, 2, 4]] == found[0]).all()

@@ -1,4 +1,4 @@
-"""HiT encoders: points of the ball, both forms of folder, public checkpoints, and folders that are none."""
+"""HiT encoders: points of the ball, folders, public checkpoints, and refused folders."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PHRASES = ["dog", "a wild dog", "", "日本語", "dog " * 10_000, "dog", "thing"
 
 @pytest.fixture
 def exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compute in float32, wherever the tests run."""
+    """Compute in float32 on every machine."""
     monkeypatch.setattr(text_module, "has_bfloat16", lambda device: False)
 
 
@@ -43,7 +43,7 @@ def exact(monkeypatch: pytest.MonkeyPatch) -> None:
 def saved(
     request: pytest.FixtureRequest, tmp_path: Path, tiny_encoder: Path, tiny_hit: Path
 ) -> Path:
-    """A folder of either form."""
+    """Save an encoder as an adapter or as a full model; return the folder."""
     if request.param == "adapter":
         return Path(shutil.copytree(tiny_hit, tmp_path / "hit"))
     HiT(TextEncoder(tiny_encoder, "cpu", unit=False), RULE, TEXTS).save(tmp_path / "hit")
@@ -70,7 +70,7 @@ def test_points_are_inside_the_ball_and_items_are_lifted_points(saved: Path) -> 
     )
     assert np.isfinite(items).all()
     assert (np.linalg.norm(points, axis=1) < 32**0.5).all()
-    assert np.linalg.norm(points, axis=1).std() > 0.01  # not scaled to one length
+    assert np.linalg.norm(points, axis=1).std() > 0.01  # norms differ
     np.testing.assert_allclose(items, poincare.lift_items(points, hit.c), rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(points[0], points[5])
 
@@ -95,7 +95,7 @@ def test_a_folder_comes_back_as_it_was(saved: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.points(PHRASES), hit.points(PHRASES))
     assert HiT.is_at(saved)
     assert HiT.is_at(tmp_path / "copy")
-    again.save(tmp_path / "copy")  # into itself
+    again.save(tmp_path / "copy")  # saving over its own folder
     assert HiT.load(tmp_path / "copy", "cpu").fingerprint == hit.fingerprint
     shutil.rmtree(saved)
     assert HiT.load(tmp_path / "copy", "cpu").points(["dog"]).shape == (1, 32)
@@ -137,7 +137,7 @@ def test_an_adapter_is_small_and_needs_the_encoder_it_was_made_for(
         EncoderError, match="nowhere: expected the folder of an encoder, found nothing"
     ):
         HiT.load(folder, "cpu")
-    for relative in files_of(tiny_encoder):  # a folder with both
+    for relative in files_of(tiny_encoder):  # a folder with an adapter and full weights
         (folder / relative).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(tiny_encoder / relative, folder / relative)
     assert (
@@ -212,8 +212,10 @@ def test_settings_that_are_none_are_refused(saved: Path, content: str) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("rule", {"weight": 1.0}), ("rule", {"weight": -1.0, "threshold": 0.0, "slope": 1.0, "offset": 0.0}),
-        ("rule", {"weight": 1.0, "threshold": float("nan"), "slope": 1.0, "offset": 0.0}), ("rule", [1, 2, 3, 4]),
+        ("rule", {"weight": 1.0}),
+        ("rule", {"weight": -1.0, "threshold": 0.0, "slope": 1.0, "offset": 0.0}),
+        ("rule", {"weight": 1.0, "threshold": float("nan"), "slope": 1.0, "offset": 0.0}),
+        ("rule", [1, 2, 3, 4]),
         ("rule", {"weight": "1", "threshold": 0.0, "slope": 1.0, "offset": 0.0}), ("rule", 3),
         ("texts", 3), ("texts", ["synonyms"]), ("texts", None), ("base", 3), ("base", ["x"]),
     ],
@@ -256,7 +258,7 @@ OBVIOUS = [
 ]
 
 
-def test_the_encoder_in_the_box_tells_parents_from_children(
+def test_the_shipped_encoder_distinguishes_parents_from_children(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

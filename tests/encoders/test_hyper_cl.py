@@ -79,7 +79,7 @@ def test_queries_are_products_with_the_dense_projection(
     )
     which = torch.randint(
         relations, (heads,), generator=generator
-    )  # some relations may have no head at all
+    )  # some relations may have no head
     with torch.no_grad():
         parts = made(texts)
         left, right = parts["left"], parts.get("right")
@@ -121,7 +121,7 @@ SHAPES: list[dict[str, object]] = [
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_what_was_saved_is_loaded(
+def test_a_saved_encoder_is_loaded(
     text: TextEncoder, tmp_path: Path, shape: dict[str, object]
 ) -> None:
     made = HyperCL(
@@ -137,7 +137,7 @@ def test_what_was_saved_is_loaded(
     assert loaded.fingerprint == made.fingerprint
     assert (
         loaded.text.fingerprint == text.fingerprint
-    )  # the hypernetwork beside it is no part of the text encoder
+    )  # the hypernetwork is not part of the text encoder
     vectors = text.encode(["dog", "cat"])
     assert (loaded.entities(vectors) == made.entities(vectors)).all()
     found, wanted = loaded.projections(RELATIONS).parts(), made.projections(RELATIONS).parts()
@@ -162,7 +162,7 @@ def test_the_engine_and_the_network_project_alike(
         )
         wanted = torch.nn.functional.normalize(
             wanted, dim=-1
-        )  # ranking for one query does not hang on its length
+        )  # the length of a query does not change its ranking
     np.testing.assert_allclose(
         projections.queries(heads, np.array([1, 0, 1])), wanted.numpy(), atol=1e-5
     )
@@ -326,7 +326,8 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     for settings_, message in (
         (
             {"projection": "residul"},
-            "projection: expected one of residual, paper, public, found 'residul'; did you mean 'residual'",
+            "projection: expected one of residual, paper, public, found 'residul'; "
+            "did you mean 'residual'",
         ),
         ({"rank": 33}, r"rank: expected 0 to 32 \(the dimension\), found 33"),
         ({"condition": 0}, "condition: expected"),

@@ -1,4 +1,4 @@
-"""The network that the package carries, on the text encoder that it is for."""
+"""The shipped Hyper-CL network, on the text encoder that it was trained for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_it_is_for_its_own_text_encoder_alone(box, tiny_encoder):
 @pytest.mark.parametrize(
     "relation", ["capital of", "prevents", "manufacturer", "wears on the feet"]
 )
-def test_it_says_of_a_relation_what_the_encoder_says_of_the_text(box, text, relation):
+def test_its_queries_are_close_to_embeddings_of_joint_texts(box, text, relation):
     heads = ["Lisbon", "vaccine", "electric car", "hiker", "insulin", "cello"]
     together = text.encode([f"{head} {relation}" for head in heads])
     alone = text.encode(heads)

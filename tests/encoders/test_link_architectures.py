@@ -1,4 +1,4 @@
-"""Every architecture of link prediction follows one protocol, whatever form of a pair it reads."""
+"""Every architecture of link prediction implements the same protocol."""
 
 from __future__ import annotations
 

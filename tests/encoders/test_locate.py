@@ -46,7 +46,8 @@ def test_a_file_and_a_folder_of_something_else(tmp_path: Path) -> None:
 
 def offline(name: str, home: Path) -> subprocess.CompletedProcess[str]:
     code = (
-        "import sys; from ontodex.encoders.locate import locate; from ontodex.errors import EncoderError\n"
+        "import sys; from ontodex.encoders.locate import locate; "
+        "from ontodex.errors import EncoderError\n"
         "try: print(locate(sys.argv[1]))\n"
         "except EncoderError as error: print('EncoderError', error)"
     )

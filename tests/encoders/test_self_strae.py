@@ -79,7 +79,7 @@ def test_trees_cover_the_text_and_name_their_parts(encoder):
 
 
 def test_a_part_of_a_text_has_the_vector_that_it_has_alone(encoder):
-    """What lets an index store phrases as texts: merges inside a phrase know nothing of what is around it."""
+    """Indexes rely on it to store phrases: merges inside a phrase do not depend on its context."""
     tree = encoder.trees([TEXTS[1]])[0]
     for number in range(len(tree.nodes)):
         np.testing.assert_allclose(

@@ -35,7 +35,7 @@ WORDS = [
 
 
 def varied_texts() -> list[str]:
-    """Two hundred texts: of no words, of one, of a thousand; of many scripts; of control and joined characters."""
+    """Return 200 texts of 0 to 1,000 words, in many scripts, with control and joined characters."""
     rng = np.random.default_rng(0)
     odd = [
         *(
@@ -91,7 +91,7 @@ def tiny(tiny_encoder: Path) -> TextEncoder:
 
 @pytest.fixture
 def forwarded(tiny: TextEncoder) -> Iterator[list[int]]:
-    """Rows of each forward pass."""
+    """Record the number of rows of each forward pass."""
     rows: list[int] = []
     hook = tiny._reader.register_forward_pre_hook(
         lambda _, given: rows.append(len(given[0]["input_ids"]))

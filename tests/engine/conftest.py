@@ -27,8 +27,8 @@ def planted(small_graph: KnowledgeGraph) -> Subsumptions:
 def family(
     tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path
 ) -> Iterator[tuple[ontodex.Engine, list[tuple[str, str]]]]:
-    """An index of parents and children, every fifth of whom is not told to be one, and of those pairs."""
-    builder, untold = GraphBuilder("family"), []
+    """An index of parents and children, and the fifth of the child-parent pairs held out of it."""
+    builder, held_out = GraphBuilder("family"), []
     count = 120
     for row in range(count):
         builder.entity(f"ex:{row}", f"person {row}")
@@ -39,10 +39,10 @@ def family(
                 if child % 5:
                     builder.triple(f"ex:{child}", "ex:childOf", f"ex:{parent}")
                 else:
-                    untold.append((f"ex:{child}", f"ex:{parent}"))
+                    held_out.append((f"ex:{child}", f"ex:{parent}"))
         builder.triple(f"ex:{parent}", "ex:knows", f"ex:{(parent + 7) % count}")
     path = tmp_path_factory.mktemp("family") / "family.odx"
     with ontodex.build(
         builder.build(), path, encoders=[tiny_encoder], device="cpu", entailment=False, quiet=True
     ) as engine:
-        yield engine, untold
+        yield engine, held_out

@@ -1,4 +1,4 @@
-"""Points of the ball in which a hierarchy is planted: what a perfect encoder would make of it, but for some errors."""
+"""Points of the ball in which a hierarchy and some errors are planted, as by a perfect encoder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ C = poincare.curvature(DIM)
 def plant(
     graph: KnowledgeGraph, parents: Mapping[str, str], texts: Mapping[str, str]
 ) -> Subsumptions:
-    """Plant every entity a step beyond its first parent, in a direction of its own.
+    """Place every entity one step beyond its first parent, in a direction of its own.
 
     Args:
-        graph: What is asserted.
-        parents: Other places for some: label or text, and what it is planted under.
-        texts: What free texts are planted under.
+        graph: Graph with the asserted hierarchy.
+        parents: Parents other than the asserted one, by label or text.
+        texts: Parents of free texts.
     """
     hierarchy = graph.hierarchy()
     above = {
@@ -75,7 +75,7 @@ def brute(subsumptions: Subsumptions, row: int, upward: bool) -> np.ndarray:
 
 
 def with_votes(planted: Subsumptions) -> Subsumptions:
-    """The same, with something added to the scores, and to the logits, of some parents and children."""
+    """Return the subsumptions with neighbour voting: offsets of some scores and logits."""
 
     def added(entities: Sequence[ResolvedTerm]) -> list[VoteOffsets]:
         found = []
@@ -107,7 +107,7 @@ def with_votes(planted: Subsumptions) -> Subsumptions:
 
 
 def as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
-    """Scores of all entities as parents of an entity, with what like entities add."""
+    """Return the scores of all entities as parents of an entity, with neighbour voting."""
     scores = brute(subsumptions, row, upward=True)
     [added] = subsumptions.vote_offsets(
         "parents", subsumptions.resolve([subsumptions.graph.ids[row]])
@@ -116,8 +116,8 @@ def as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
     return scores
 
 
-def chances_as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
-    """Probabilities of all entities as parents of an entity."""
+def probabilities_as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
+    """Return the probabilities of all entities as parents of an entity."""
     [added] = subsumptions.vote_offsets(
         "parents", subsumptions.resolve([subsumptions.graph.ids[row]])
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from planted import C, as_parents, chances_as_parents, names, plant, with_votes
+from planted import C, as_parents, names, plant, probabilities_as_parents, with_votes
 
 from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
@@ -20,7 +20,7 @@ from ontodex.readers import read
 
 
 def ranked_below(values: list[float]) -> np.ndarray:
-    """How many of the values each is above."""
+    """Return for each value how many values are below it."""
     return np.array([sum(other < value for other in values) for value in values])
 
 
@@ -87,7 +87,7 @@ def test_doubtful_links_are_unlikely_and_below_what_else_could_be_parents(
     graph, hierarchy = planted.graph, planted.hierarchy
     links, leads = hierarchy.links.tolist(), []
     probabilities = {
-        (child, parent): chances_as_parents(audited, child)[parent] for child, parent in links
+        (child, parent): probabilities_as_parents(audited, child)[parent] for child, parent in links
     }
     for child, parent in links:
         scores = as_parents(audited, child)
@@ -125,10 +125,10 @@ def test_doubtful_links_are_unlikely_and_below_what_else_could_be_parents(
     )
     for row in audit(audited, 5):
         child, parent = graph.find(row.subject_id)[0], graph.find(row.object_id)[0]
-        assert row.probability == pytest.approx(chances_as_parents(audited, child)[parent])
+        assert row.probability == pytest.approx(probabilities_as_parents(audited, child)[parent])
 
 
-def test_namesakes_are_not_missing_links() -> None:
+def test_pairs_of_namesakes_are_not_missing_links() -> None:
     builder = GraphBuilder("twins")
     for name, label in (
         ("a", "mouse"),
@@ -153,7 +153,7 @@ def test_namesakes_are_not_missing_links() -> None:
         assert ("Mouse" in parents) == there
 
 
-def test_an_audit_doubts_what_is_no_likelier_than_not(planted: Subsumptions) -> None:
+def test_links_of_probability_below_one_half_are_doubtful(planted: Subsumptions) -> None:
     def audited(even: float) -> Audit:
         other = copy.copy(planted)
         other.rule = replace(planted.rule, offset=-planted.rule.slope * even)
@@ -163,7 +163,7 @@ def test_an_audit_doubts_what_is_no_likelier_than_not(planted: Subsumptions) -> 
     every, none = audited(1.0), audited(-1e6)
     assert sum(row.verdict == "doubtful" for row in every) == links
     assert all(row.verdict == "missing" for row in none)
-    assert len(every) - links == len(none) > 0  # however likely
+    assert len(every) - links == len(none) > 0  # whatever its probability
     assert "every asserted link has a probability above 0.5" in str(none)
 
 
@@ -251,7 +251,7 @@ def test_sssom_turns_every_kind_of_identifier_into_a_curie() -> None:
     assert all(curie.partition(":")[2] for curie in curies)
 
 
-def test_a_graph_without_links_has_no_positions_to_doubt(
+def test_the_audit_of_a_graph_without_links_is_empty(
     small_graph: KnowledgeGraph, planted: Subsumptions
 ) -> None:
     bare = Subsumptions(
@@ -263,7 +263,7 @@ def test_a_graph_without_links_has_no_positions_to_doubt(
     assert all(one.children == () for one in complete_taxonomy(bare, ["dog"], 3)[0])
 
 
-def test_an_audit_is_a_frame_leaves_the_process_and_is_no_fact(
+def test_an_audit_converts_to_pandas_and_pickles_and_is_not_read_as_facts(
     planted: Subsumptions, tmp_path: Path
 ) -> None:
     rows = audit(planted, 6)
@@ -291,7 +291,7 @@ def test_an_audit_is_a_frame_leaves_the_process_and_is_no_fact(
     )
 
 
-def test_what_an_audit_says_of_entities_without_curies_finds_them_again(tmp_path: Path) -> None:
+def test_ids_in_an_audit_without_curies_resolve(tmp_path: Path) -> None:
     builder = GraphBuilder("words")
     for child, parent in (
         ("big dog", "dog, or hound"),

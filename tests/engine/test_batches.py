@@ -1,4 +1,4 @@
-"""A batch gives an answer each, with the error in place of one about an unknown id."""
+"""Batches: an answer for each query, or its error where an id is unknown."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_an_unknown_id_costs_its_own_answer_alone(engine: ontodex.Engine, questi
 
 
 def _close(one: object, other: object) -> bool:
-    """Compare plain data, numbers up to what other shapes of matrices may differ by."""
+    """Compare plain data; numbers may differ by the rounding of other matrix shapes."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_close(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
@@ -68,12 +68,13 @@ def _close(one: object, other: object) -> bool:
     return one == pytest.approx(other, abs=1e-5) if isinstance(one, float) else one == other
 
 
-def test_an_answer_that_has_an_error_says_so_in_every_form(engine: ontodex.Engine) -> None:
+def test_an_error_is_shown_in_every_output_form(engine: ontodex.Engine) -> None:
     _, hits = engine.tails_batch([("dog", "eats"), (UNKNOWN, "eats")])
     message = str(hits.error)
     assert (len(hits), list(hits)) == (0, [])
     assert str(hits) == (
-        f"tails: head = “{UNKNOWN}” (unresolved), relation = “eats” (unresolved)\n      error: {message}"
+        f"tails: head = “{UNKNOWN}” (unresolved), relation = “eats” (unresolved)\n"
+        f"      error: {message}"
     )
     said = hits.to_dict()
     assert said["error"] == message
@@ -112,7 +113,7 @@ def test_unknown_relations_likewise(engine: ontodex.Engine) -> None:
     assert isinstance(failed.error, UnknownRelation)
 
 
-def test_conditions_are_parts_of_questions_if_each_has_its_own(small_index: Path) -> None:
+def test_conditions_may_differ_by_query(small_index: Path) -> None:
     with ontodex.open(small_index, device="cpu") as engine:
         first, second, last = engine.similar_batch(
             ["dog", "cat", UNKNOWN], condition=["eats", "ex:etas", "eats"]
@@ -127,7 +128,7 @@ def test_conditions_are_parts_of_questions_if_each_has_its_own(small_index: Path
         assert (first.error, type(last.error)) == (None, UnknownEntity)
 
 
-def test_all_may_be_at_fault_and_nothing_may_be_asked(engine: ontodex.Engine) -> None:
+def test_batches_of_errors_alone_and_empty_batches(engine: ontodex.Engine) -> None:
     assert all(hits.error for hits in engine.parents_batch([UNKNOWN] * 5))
     assert engine.parents_batch([]) == []
 
@@ -139,7 +140,7 @@ def test_wrong_usage_stops_a_batch(engine: ontodex.Engine) -> None:
         engine.parents_batch([UNKNOWN, ""])
 
 
-def test_the_others_are_asked_together() -> None:
+def test_queries_without_errors_are_answered_in_one_batch() -> None:
     asked = []
 
     def ask(questions: list[str]) -> list[SimpleNamespace]:

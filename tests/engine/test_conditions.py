@@ -1,4 +1,4 @@
-"""Similarity under a condition: equal to a float64 pass over all entities, and cheap the second time."""
+"""Similarity under a condition: equal to a float64 pass over all entities, and cached."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def opened(condition_index: Path) -> ontodex.Engine:
 def shared(
     engine: ontodex.Engine, space: str, condition: str, predicted: np.ndarray | None, row: int
 ) -> np.ndarray:
-    """Return cosines of the sums of tails, ``predicted`` in place of one's own where there are none, in float64."""
+    """Return float64 cosines of tail centroids; entities without tails have ``predicted`` ones."""
     graph = engine.graph
     number = graph.relation_labels.index(condition.removeprefix("inverse "))
     links = graph.triples[graph.triples[:, 1] == number][
@@ -84,7 +84,7 @@ def test_equals_a_float64_pass_over_all_entities(
 
 
 def by_projections(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str, float]]:
-    """Rank all entities by the relation's projection of both and by their tails, in float64, ties in entity order."""
+    """Rank all entities by relation projections and tail centroids in float64, ties by row."""
     encoder, labels = engine.resources.encoders.link, list(engine.graph.labels)
     stored = engine.index.vectors("link")[np.arange(engine.graph.n_entities)]
     row = labels.index(text) if text in labels else -1
@@ -158,7 +158,7 @@ def test_a_bi_encoder_has_no_projections(
         engine.similar("dog", condition="eats")
 
 
-def test_a_batch_is_parted_where_many_have_tails(
+def test_large_batches_with_tails_are_split(
     small_index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ["dog", "whale", "a river", "cat", "river"]
@@ -268,7 +268,7 @@ def test_stays_with_the_index_when_it_grows(
         assert engine.index.manifest.spaces["condition"].rows == engine.graph.n_entities
 
 
-def test_says_what_is_needed_for_conditions(
+def test_an_index_without_conditions_says_what_is_needed(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
 ) -> None:
     engine = build_plain(small_graph, tmp_path / "farm.odx", tiny_encoder)
@@ -282,7 +282,7 @@ def test_refuses_an_empty_condition(opened: ontodex.Engine, condition: str | Non
         opened.similar_batch(["dog", "cat"], condition=[condition] * 2)  # type: ignore[list-item]
 
 
-def test_refuses_what_it_cannot_read(opened: ontodex.Engine) -> None:
+def test_refuses_conditions_that_it_cannot_read(opened: ontodex.Engine) -> None:
     with pytest.raises(SettingsError, match="as many tokens"):
         opened.similar("dog", condition="wild " * 100)
     with pytest.raises(UnknownRelation, match="ex:livesInn"):
@@ -348,10 +348,10 @@ def test_encodes_a_condition_once_for_all_processes(
     encoded = counting(monkeypatch)
     first = list(ontodex.open(path, device="cpu").similar("dog", condition="colour"))
     assert encoded() == 1
-    engine = ontodex.open(path, device="cpu")  # as another process would
+    engine = ontodex.open(path, device="cpu")  # as another process would do
     assert list(engine.similar("dog", condition="colour")) == first
     assert encoded() == 1
-    assert "condition_encoder" not in vars(engine.index)  # nothing was loaded for it
+    assert "condition_encoder" not in vars(engine.index)  # no encoder was loaded
 
 
 def test_keeps_no_more_than_the_budget_in_memory(

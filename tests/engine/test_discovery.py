@@ -1,4 +1,4 @@
-"""Which links a graph lacks, against those that were left out of it, and against what `tails` and `heads` answer."""
+"""Link discovery, against held-out links and against the answers of `tails` and `heads`."""
 
 from __future__ import annotations
 
@@ -26,18 +26,16 @@ def missing(family):
     return engine.missing(k=300, quiet=True)
 
 
-def test_links_that_were_left_out_come_first(family, missing):
-    _, untold = family
-    true = {(child, "ex:childOf", parent) for child, parent in untold}
+def test_held_out_links_rank_first(family, missing):
+    _, held_out = family
+    true = {(child, "ex:childOf", parent) for child, parent in held_out}
     assert np.mean([triple in true for triple in triples(missing)[: len(true)]]) > 0.8
     first = [link.probability for link in missing[: len(true)]]
     assert np.mean(first) > 5 * np.mean([link.probability for link in missing[-50:]])
 
 
 @pytest.mark.slow
-def test_the_other_half_of_what_goes_both_ways_is_found_where_nothing_is_known(
-    tmp_path, tiny_encoder
-):
+def test_the_missing_direction_of_symmetric_links_is_found(tmp_path, tiny_encoder):
     builder, couples = GraphBuilder("couples"), 150
     for one in range(couples):
         builder.triple(f"ex:{one}", "ex:marriedTo", f"ex:{one + couples}")
@@ -81,7 +79,7 @@ def test_a_link_is_an_answer_about_its_head_or_its_tail(family, missing):
         assert tail in about_head or head in [hit.id for hit in engine.heads(relation, tail, k=20)]
 
 
-def test_answers_of_both_directions_are_surer_than_either():
+def test_links_found_in_both_directions_have_higher_probability():
     found = [(np.array([5, 9]), np.array([0.5, 0.9])), (np.array([5, 3]), np.array([0.4, 1.0]))]
     links, probabilities = _joined(found)
     assert links.tolist() == [3, 5, 9]
@@ -123,17 +121,17 @@ def test_pairs_that_are_linked_already_may_be_left_out(family):
 
 
 def test_further_known_triples_are_not_missing(family, missing):
-    engine, untold = family
+    engine, held_out = family
     more = GraphBuilder("more")
-    for child, parent in untold:
+    for child, parent in held_out:
         more.triple(child, "ex:childOf", parent)
-    with ontodex.open(engine.index.path, device="cpu", known=[more.build()]) as told:
-        found = triples(told.missing(k=300, quiet=True))
+    with ontodex.open(engine.index.path, device="cpu", known=[more.build()]) as extended:
+        found = triples(extended.missing(k=300, quiet=True))
     assert found
-    assert not {(child, "ex:childOf", parent) for child, parent in untold} & set(found)
+    assert not {(child, "ex:childOf", parent) for child, parent in held_out} & set(found)
 
 
-def test_what_follows_from_the_hierarchy_is_not_missing(small_graph, tmp_path, tiny_encoder):
+def test_links_entailed_by_the_hierarchy_are_not_missing(small_graph, tmp_path, tiny_encoder):
     settings = {
         "training": ontodex.HyperCLTraining(steps=5),
         "hierarchy": False,
@@ -156,7 +154,7 @@ def test_what_follows_from_the_hierarchy_is_not_missing(small_graph, tmp_path, t
             assert not above(tail, head)[0]
 
 
-def test_what_follows_from_further_known_links_of_the_hierarchy_is_not_missing(
+def test_links_entailed_by_further_known_hierarchies_are_not_missing(
     small_graph, tmp_path, tiny_encoder
 ):
     settings = {
@@ -180,12 +178,12 @@ def test_what_follows_from_further_known_links_of_the_hierarchy_is_not_missing(
     assert follows
     more = GraphBuilder("more")
     more.triple(child, relation, parent)
-    with ontodex.open(tmp_path / "farm.odx", device="cpu", known=[more.build()]) as told:
-        left = set(triples(told.missing("is a", k=10_000, quiet=True)))
+    with ontodex.open(tmp_path / "farm.odx", device="cpu", known=[more.build()]) as extended:
+        left = set(triples(extended.missing("is a", k=10_000, quiet=True)))
     assert not left & ({(child, relation, parent), (parent, relation, child)} | follows)
 
 
-def test_the_ways_out(family, missing, tmp_path):
+def test_output_forms(family, missing, tmp_path):
     engine, _ = family
     few = engine.missing(k=3, quiet=True)
     assert triples(few) == triples(missing)[:3]
@@ -207,7 +205,7 @@ def test_the_ways_out(family, missing, tmp_path):
     assert len(pickle.dumps(few)) < 10_000
 
 
-def test_added_links_are_known_and_the_odds_stay(family, tmp_path):
+def test_added_links_are_known_and_the_calibration_stays(family, tmp_path):
     engine, _ = family
     before = engine.missing(k=5, quiet=True)
     more = GraphBuilder("more")

@@ -1,4 +1,4 @@
-"""The vectors that other programs take rank as the engine does."""
+"""Exported vectors rank as the engine does."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def products(found, query):
     return dict(zip(found.ids, (found.vectors @ query).tolist(), strict=True))
 
 
-def test_texts_are_as_alike_as_their_vectors(engine):
+def test_cosines_of_text_embeddings_are_the_scores(engine):
     found = engine.embeddings()
     assert (found.space, found.geometry, found.curvature) == ("text", "cosine", 0.0)
     assert (found.ids, found.texts) == (list(engine.graph.ids), list(engine.graph.labels))
@@ -37,7 +37,7 @@ def test_texts_are_as_alike_as_their_vectors(engine):
         )
 
 
-def test_links_are_as_likely_as_their_vectors_are_alike(engine):
+def test_products_of_link_embeddings_are_the_scores(engine):
     found = engine.embeddings("link")
     asked = [("dog", "lives in"), ("dog", "inverse eats"), ("a wild thing", "lives on")]
     answers = [engine.tails(*question, k=len(found), known="include") for question in asked]
@@ -49,10 +49,10 @@ def test_links_are_as_likely_as_their_vectors_are_alike(engine):
     assert engine.embed([], "link").shape[0] == 0
 
 
-def test_vectors_of_text_and_links_say_what_both_do(family):
-    engine, untold = family
+def test_products_of_hybrid_embeddings_are_the_scores(family):
+    engine, held_out = family
     found = engine.embeddings("hybrid")
-    (child, parent), other = untold[0], "ex:7"
+    (child, parent), other = held_out[0], "ex:7"
     queries = engine.embed([(child, "ex:childOf"), (parent, "inverse ex:childOf")], "hybrid")
     for query, (head, relation, tail) in zip(
         queries, [(child, "ex:childOf", parent), (parent, "inverse ex:childOf", child)], strict=True
@@ -83,7 +83,7 @@ def test_points_lie_in_the_ball(engine, tiny_hit, tiny_encoder):
     )
 
 
-def test_gaussians_entail_what_the_engine_says(engine):
+def test_kl_of_entailment_embeddings_is_the_score(engine):
     found = engine.embeddings("entailment")
     query = engine.embed(["a wild house"], "entailment")[0]
     scores = similarity(
@@ -100,7 +100,7 @@ def test_gaussians_entail_what_the_engine_says(engine):
     )
 
 
-def test_files_hold_the_vectors_and_whose_they_are(engine, tmp_path):
+def test_written_files_hold_vectors_and_ids(engine, tmp_path):
     found = engine.embeddings("entailment")
     assert str(found) == f"Embeddings('entailment': {len(found)} vectors of 64 numbers, gaussian)"
     (tmp_path / "farm.tsv").write_text("a source of mine")

@@ -21,7 +21,7 @@ def engine(small_index):
 
 
 def brute_force(engine, row, relation):
-    """All entities by score, best first, as a float64 pass over all vectors has it."""
+    """Return all entities by score, best first, from a float64 pass over all vectors."""
     vectors = engine.index.vectors("link")[np.arange(engine.graph.n_entities)].astype(np.float64)
     query = engine.index.projections.project(vectors[[row]].astype(np.float32), relation)[0]
     scores = vectors @ query.astype(np.float64)
@@ -133,7 +133,7 @@ def ids(answers):
 
 
 @pytest.mark.parametrize("question", ["ab", "dog", None, ("dog",), ("dog", "eats", "cat")])
-def test_questions_that_are_no_pairs_are_named(engine, question):
+def test_queries_that_are_no_pairs_are_named(engine, question):
     for ask in (engine.tails_batch, engine.heads_batch, engine.relations_batch):
         with pytest.raises(SettingsError, match="questions: expected pairs of texts, found"):
             ask([question])
@@ -151,13 +151,13 @@ def test_one_text_is_no_list_of_questions(engine):
 
 
 @pytest.mark.parametrize("questions", [None, 5, {("dog", "eats")}, b"dog", {"dog": "eats"}])
-def test_what_is_no_list_is_named(engine, questions):
+def test_an_argument_that_is_no_list_is_named(engine, questions):
     for ask in (engine.search_batch, engine.tails_batch, engine.parents_batch):
         with pytest.raises(SettingsError, match="expected a list of"):
             ask(questions)
 
 
-def test_a_name_that_several_bear_is_said_to_be_one_of_them():
+def test_an_ambiguous_name_is_reported():
     builder = GraphBuilder("tools")
     for number in range(3):
         builder.entity(f"ex:{number}", "hammer")
@@ -179,7 +179,7 @@ def test_a_name_that_several_bear_is_said_to_be_one_of_them():
     )
 
 
-def test_what_is_misspelt_is_read_as_text_with_a_hint(engine):
+def test_a_misspelt_id_is_read_as_text_with_a_hint(engine):
     asked = (
         engine.tails("Young  hors", "lives in", k=1).resolutions["head"],
         engine.heads("lives in", "forrest", k=1).resolutions["tail"],
@@ -194,7 +194,7 @@ def test_what_is_misspelt_is_read_as_text_with_a_hint(engine):
     assert "(free text; did you mean 'forest'?)" in str(engine.heads("lives in", "forrest", k=1))
     for other in ("a wild pig", "submarine", "dog"):
         assert engine.similar(other, k=1).resolutions["text"].hint == ""
-    many = engine.similar_batch(["forrest"] * 101, k=1)  # nobody reads so many
+    many = engine.similar_batch(["forrest"] * 101, k=1)  # more than any label has
     assert {hits.resolutions["text"].hint for hits in many} == {""}
 
 
@@ -248,7 +248,7 @@ def test_relations_say_if_the_graph_links_the_two_the_other_way_round(engine):
     assert "opposite direction" not in engine.relations("farm", "a wet dog").method
 
 
-def test_search_puts_the_bearer_of_the_name_first(engine):
+def test_search_ranks_the_entity_of_that_name_first(engine):
     assert engine.search("common hare", k=3)[0].id == "ex:hare"
     assert engine.search("common hare", k=3)[0].score == 1.0
     assert len({hit.id for hit in engine.search("hare", k=10)}) == 10
@@ -357,7 +357,7 @@ def test_words_with_a_colon_are_words_unless_the_graph_has_the_prefix(engine):
         engine.similar("ex:dgo")
 
 
-def test_an_unseen_relation_is_told_what_is_spelt_alike(engine):
+def test_an_unseen_relation_gets_a_hint_of_similar_spelling(engine):
     assert "did you mean 'lives in'" in str(engine.tails("dog", "live in", k=1))
 
 
@@ -374,7 +374,7 @@ def test_the_method_names_what_was_answered_from(engine):
 def test_only_new_answers_become_predicted_triples(engine):
     known = {hit.id for hit in engine.tails("dog", "lives in", k=9, known="only")}
     triples = engine.tails("dog", "lives in", k=100, known="include").triples
-    assert len(triples) == engine.graph.n_entities - len(known) - 1  # nor is the dog its own home
+    assert len(triples) == engine.graph.n_entities - len(known) - 1  # the head itself is no answer
     assert not known & {tail for _, _, tail, _ in triples}
     for hits in (engine.tails("a wild pig", "eats", k=1), engine.search("dog", k=1)):
         with pytest.raises(SettingsError, match="triples"):
@@ -435,9 +435,7 @@ def test_search_weighs_texts_and_names_two_to_one(engine):
     assert hits[0].id == "ex:hare"
 
 
-def test_a_name_is_found_however_far_its_text_is_from_the_candidates(
-    tmp_path, tiny_encoder, small_graph
-):
+def test_a_name_is_found_outside_the_text_candidates(tmp_path, tiny_encoder, small_graph):
     with (
         patch("ontodex.indexers.steps.store.EXACT_UP_TO", 10),
         patch("ontodex.engine.search.topk.SIZES", (1,)),

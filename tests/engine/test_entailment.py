@@ -1,4 +1,4 @@
-"""Questions about what follows from what: sentences, directions, probabilities, and what is refused."""
+"""Entailment queries: sentences, directions, probabilities and refused arguments."""
 
 from __future__ import annotations
 
@@ -66,9 +66,7 @@ def test_answers_are_those_of_a_float64_pass_over_every_sentence(engine, by_hand
         assert [hit.text for hit in found] == [one[2] for one in wanted]
 
 
-def test_an_entity_says_all_its_sentences_as_a_premise_and_its_label_as_a_hypothesis(
-    engine, by_hand
-):
+def test_a_premise_has_all_sentences_of_an_entity_a_hypothesis_its_label(engine, by_hand):
     row, _ = engine.graph.find("ex:dog")
     own = np.flatnonzero(by_hand.sentences.owners == row)
     assert [by_hand.sentences.texts[one] for one in own] == [
@@ -81,7 +79,7 @@ def test_an_entity_says_all_its_sentences_as_a_premise_and_its_label_as_a_hypoth
     assert [hit.id for hit in engine.entailing("ex:dog", 20)] == [one[0] for one in wanted[:20]]
 
 
-def test_what_the_hierarchy_says_is_known(engine):
+def test_links_of_the_hierarchy_are_known(engine):
     above = {"ex:tame", "ex:animal", "ex:thing"}
     marked = {hit.id for hit in engine.entailed_by("ex:dog", 1000) if hit.known}
     assert marked == above
@@ -98,7 +96,7 @@ def test_batches_answer_as_single_questions_do(engine):
         alone = [getattr(engine, question)(text, 5) for text in texts]
         for one, other in zip(together, alone, strict=True):
             assert [(hit.id, hit.text) for hit in one] == [(hit.id, hit.text) for hit in other]
-            # free texts are encoded in other company, which moves the last digits
+            # free texts are encoded in other batches, which changes the last digits
             np.testing.assert_allclose(
                 [hit.score for hit in one], [hit.score for hit in other], rtol=1e-4
             )
@@ -115,7 +113,8 @@ def test_pairs_are_judged_in_both_directions(engine, tiny_gauss):
     both = engine.direction("a wild dog", "an animal")
     backward = engine.entails("an animal", "a wild dog")
     for found, wanted in ((both.forward, verdict), (both.backward, backward)):
-        # In another order a text is another row of the matrix product, whose float32 rounding may differ.
+        # In another order a text is another row of the matrix product, with other float32
+        # rounding.
         assert found.similarity == pytest.approx(wanted.similarity, rel=1e-6)
         assert found.probability == pytest.approx(wanted.probability, rel=1e-6)
         numbers = {"similarity": wanted.similarity, "probability": wanted.probability}
@@ -133,7 +132,7 @@ def test_pairs_are_judged_in_both_directions(engine, tiny_gauss):
     assert "asserted" not in str(verdict)
 
 
-def test_a_verdict_says_what_the_graph_asserts(engine):
+def test_a_verdict_marks_asserted_pairs(engine):
     both = engine.direction("ex:dog", "ex:animal")
     assert (both.forward.known, both.backward.known) == (True, False)
     assert str(both.forward).endswith("; asserted in the graph")

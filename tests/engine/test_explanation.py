@@ -1,4 +1,4 @@
-"""Why an answer has its score: the parts add up, and what they go by is in the graph."""
+"""Explanations: parts add up to the score, and their evidence is in the graph."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def test_the_parts_add_up_to_the_score_of_the_answer(family, head, relation):
 
 
 def test_the_rule_and_its_link_are_named(family):
-    engine, untold = family
-    child, parent = untold[3]
+    engine, held_out = family
+    child, parent = held_out[3]
     why = engine.why(child, "ex:childOf", parent)
     assert why[0].by == "rules"
     link = why[0].case_based[0].links[0]
@@ -46,7 +46,7 @@ def test_the_rule_and_its_link_are_named(family):
         parent,
         "ex:parentOf",
         child,
-    )  # as it is stated, not inverted
+    )  # in the stated direction
     assert why[0].case_based[0].strength > 0.5
     lines = str(why).splitlines()
     assert f"person {parent[3:]} ({parent})  parent of  person {child[3:]} ({child})" in lines[4]
@@ -133,9 +133,9 @@ def test_an_index_without_graph_features_explains_by_text_alone(
     assert why.mean + why[0].adds == pytest.approx(why.score, abs=1e-5)
 
 
-def test_the_ways_out(family):
-    engine, untold = family
-    why = engine.why(untold[0][0], "ex:childOf", untold[0][1], k=2)
+def test_output_forms(family):
+    engine, held_out = family
+    why = engine.why(held_out[0][0], "ex:childOf", held_out[0][1], k=2)
     read = json.loads(why.to_json())
     assert read["query"]["question"] == "why"
     assert [reason["by"] for reason in read["reasons"]] == [reason.by for reason in why]
@@ -150,13 +150,13 @@ def test_the_rank_counts_the_asked_entity_where_a_relation_may_link_it_to_itself
     engine, _ = family
     more = GraphBuilder("mirror")
     more.triple("ex:5", "ex:knows", "ex:5")
-    with ontodex.open(engine.index.path, device="cpu", known=[more.build()]) as told:
-        ranked = [hit.id for hit in told.tails("ex:3", "ex:knows", k=120)]
+    with ontodex.open(engine.index.path, device="cpu", known=[more.build()]) as extended:
+        ranked = [hit.id for hit in extended.tails("ex:3", "ex:knows", k=120)]
         assert "ex:3" in ranked
         for rank, tail in enumerate(ranked, 1):
-            assert told.why("ex:3", "ex:knows", tail).rank == rank
+            assert extended.why("ex:3", "ex:knows", tail).rank == rank
         assert "rules" not in {
-            by.by for by in told.why("ex:3", "ex:knows", "ex:3") if by.case_based
+            by.by for by in extended.why("ex:3", "ex:knows", "ex:3") if by.case_based
         }
 
 
@@ -167,7 +167,7 @@ def test_cases_without_strength_are_not_listed(family):
         assert all(case.strength >= 0.0005 for reason in why for case in reason.case_based)
 
 
-def test_of_namesakes_the_linked_ones_are_meant(family):
+def test_among_namesakes_linked_entities_are_preferred(family):
     engine, _ = family
     row = int(np.flatnonzero(engine.graph.relations == 0)[0])
     head, relation, tail = engine.graph.triples[row].tolist()

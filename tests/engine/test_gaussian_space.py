@@ -50,7 +50,7 @@ def test_the_best_are_those_of_a_float64_pass(side, shape, dtype):
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_the_doubt_bounds_what_rounding_does(side):
+def test_products_stay_within_the_error_bound(side):
     for shape in SHAPES:
         stored, queries = drawn(3000, 48, *shape), drawn(20, 48, *shape, seed=1)
         space = GaussianSpace(Vectors([stored]), side)

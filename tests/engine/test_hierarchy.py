@@ -72,7 +72,7 @@ def test_batches_equal_single_questions(planted: Subsumptions) -> None:
 @pytest.mark.parametrize("known", ["include", "exclude", "only"])
 @pytest.mark.parametrize("question", ["parents", "children"])
 @pytest.mark.parametrize("name", ["dog", "thing", "tame animal"])
-def test_what_like_entities_say_is_added_to_the_scores(
+def test_neighbour_voting_is_added_to_the_scores(
     planted: Subsumptions, name: str, question: str, known: str
 ) -> None:
     graph, hierarchy = planted.graph, planted.hierarchy
@@ -99,7 +99,7 @@ def test_what_like_entities_say_is_added_to_the_scores(
     assert "neighbour votes" in hits.method
 
 
-def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Subsumptions) -> None:
+def test_positions_count_neighbour_voting(planted: Subsumptions) -> None:
     raised = with_votes(planted)
     (parents,) = raised.ranked("parents", ["a yak"], 50, "include")
     (places,) = complete_taxonomy(raised, ["a yak"], 5)

@@ -1,4 +1,4 @@
-"""Questions about parents and children to an index: how their words are read, and what they are compared with."""
+"""Queries for parents and children: resolution of their words, and namesakes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_phrase_in_camel_case_is_read_as_labels_are(engine):
         assert one == other
     assert (
         engine.parents("McDonald", 5).hits != engine.parents("Mc donald", 5).hits
-    )  # no camel case
+    )  # not camel case
 
 
 def test_namesakes_are_no_answers_and_are_not_drawn(tmp_path, tiny_encoder, tiny_hit, small_graph):
@@ -50,10 +50,10 @@ def test_namesakes_are_no_answers_and_are_not_drawn(tmp_path, tiny_encoder, tiny
         assert ">Dog<" not in (tmp_path / "dog.svg").read_text(encoding="utf-8")
 
 
-def test_of_namesakes_the_one_is_meant_that_the_question_can_be_about(
+def test_among_namesakes_entities_of_the_hierarchy_are_preferred(
     tmp_path, tiny_encoder, tiny_hit, small_graph
 ):
-    """The other one bears a name of the hierarchy and is in more triples, but in none of it."""
+    """The namesake is in more triples, but in none of the hierarchy."""
     builder = GraphBuilder("more")
     builder.entity("t:tame", "tame animal")
     for name in small_graph.ids:

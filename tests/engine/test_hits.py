@@ -148,7 +148,7 @@ def test_triples_are_put_together_for_each_direction(
 ) -> None:
     assert tails.triples == [
         ("ex:dog", "ex:livesIn", "ex:sea", -0.125)
-    ]  # what is known is no prediction
+    ]  # known links are no predictions
     hits = (Hit("ex:cat", "cat", 0.5, False),)
     heads = Hits(hits, "heads", {"tail": DOG, "relation": LIVES}, "cosine", 1.0, small_graph)
     assert heads.triples == [("ex:cat", "ex:livesIn", "ex:dog", 0.5)]
@@ -226,7 +226,7 @@ def test_rdf_reads_back(tails: Hits, small_graph: KnowledgeGraph, tmp_path: Path
         if quad.predicate == ox.NamedNode("urn:ontodex:score")
     }
     assert scores == {-0.125}
-    # Beside the graph itself, predictions are not taken for fact.
+    # Read together with the graph, predictions do not become facts.
     path = tmp_path / "farm.nq"
     write_nquads(small_graph, path)
     path.write_text(path.read_text() + tails.to_rdf())

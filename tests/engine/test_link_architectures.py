@@ -1,4 +1,4 @@
-"""Every architecture of link prediction from training to answers: index, encoder and float64 agree."""
+"""Every architecture of link prediction: index, encoder and a float64 reference agree."""
 
 from __future__ import annotations
 

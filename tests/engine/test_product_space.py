@@ -1,4 +1,4 @@
-"""Products of vectors of any length: the search against a float64 pass, and the bound on their rounding."""
+"""The product space: search against a float64 pass, and the bound of rounding errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ontodex.geometry.vectors import Vectors
 
 
 def drawn(seed: int, n: int, dim: int, spread: float) -> np.ndarray:
-    """Vectors of very different lengths, some of them equal, some apart by single bits, some zero."""
+    """Return vectors of very different lengths; some equal, some a bit apart, some zero."""
     random = np.random.default_rng(seed)
     base = random.normal(size=(max(1, n // 3), dim)) * 10 ** random.uniform(
         -spread, spread, (max(1, n // 3), 1)
@@ -52,7 +52,7 @@ def test_top_is_the_float64_pass(
 
 
 @pytest.mark.parametrize("dim", [2, 640, 3000])
-def test_no_product_is_off_by_more_than_the_doubt(dim: int) -> None:
+def test_products_stay_within_the_error_bound(dim: int) -> None:
     items, asked = drawn(0, 300, dim, 3.0), drawn(1, 40, dim, 3.0)
     error_bound = ProductSpace(Vectors([items])).prepare(asked).error_bound
     off = np.abs(

@@ -1,4 +1,4 @@
-"""Relations of two entities, against Bayes' rule over the answers of `tails` and `heads`, and against what is asserted."""
+"""Relation prediction, against Bayes' rule over the answers of `tails` and `heads`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ontodex.engine import links as links_module
 from tests.plain import build_plain
 
 
-def test_an_inverse_that_is_not_told_is_concluded(family):
-    engine, untold = family
-    first = [hits[0] for hits in engine.relations_batch(untold)]
+def test_an_inverse_relation_is_inferred(family):
+    engine, held_out = family
+    first = [hits[0] for hits in engine.relations_batch(held_out)]
     assert np.mean([hit.id == "ex:childOf" for hit in first]) > 0.9
     assert not any(hit.known for hit in first)
 
@@ -22,7 +22,7 @@ def test_an_inverse_that_is_not_told_is_concluded(family):
 @pytest.mark.parametrize(
     ("head", "tail"), [("ex:3", "ex:7"), ("a person", "ex:7"), ("ex:3", "a child"), ("one", "two")]
 )
-def test_chances_follow_bayes_rule(
+def test_probabilities_follow_bayes_rule(
     family, small_graph, tmp_path, tiny_encoder, structure, head, tail
 ):
     if not structure:
@@ -53,11 +53,11 @@ def _expect_bayes(engine, head, tail):
             words = asked.resolution.text
             question = (relation, words) if backward else (words, relation)
             scores = {hit.id: hit.score / unit for hit in ask(*question, k=10_000)}
-            if answer.row is not None:  # it may be known, and is then left out of those
+            if answer.row is not None:  # known answers are left out of the other list
                 own = answer.resolution.id
                 every = ask(*question, k=10_000, known="include")
                 (scores[own],) = (hit.score / unit for hit in every if hit.id == own)
-            else:  # told apart by text alone
+            else:  # new entities are scored by text alone
                 queries, _ = likely._queries.by_each(
                     *asked_with(asked), np.array([number]), backward=bool(backward)
                 )
@@ -82,7 +82,7 @@ def _expect_bayes(engine, head, tail):
     )
 
 
-def test_the_share_of_a_relation_is_that_of_the_entity_and_of_those_like_it(family):
+def test_the_prior_of_a_relation_counts_similar_entities(family):
     engine, _ = family
     graph, likely = engine.graph, engine._links._relation_prediction
     vectors = np.asarray(
@@ -105,7 +105,7 @@ def test_the_share_of_a_relation_is_that_of_the_entity_and_of_those_like_it(fami
     assert wanted.sum() == pytest.approx(1)
 
 
-def test_what_is_left_out_does_not_share_in_the_chances(family):
+def test_excluded_relations_get_no_probability(family):
     engine, _ = family
     pair = "ex:3", "ex:7"
     every, new, known = (
@@ -118,15 +118,15 @@ def test_what_is_left_out_does_not_share_in_the_chances(family):
     assert {hit.id for hit in new} == {hit.id for hit in every} - {"ex:parentOf"}
 
 
-def test_of_very_many_relations_the_likeliest_are_told_apart(family, monkeypatch):
-    engine, untold = family
-    every = engine.relations(*untold[0], k=1)[0]
+def test_of_many_relations_only_the_likeliest_are_scored(family, monkeypatch):
+    engine, held_out = family
+    every = engine.relations(*held_out[0], k=1)[0]
     monkeypatch.setattr(links_module, "MAX_RELATIONS", 2)
-    assert engine.relations(*untold[0], k=1)[0].id == every.id
-    assert len(engine.relations(*untold[0], k=3)) == 3
+    assert engine.relations(*held_out[0], k=1)[0].id == every.id
+    assert len(engine.relations(*held_out[0], k=3)) == 3
 
 
-def test_a_pair_may_be_one_entity(family):
+def test_head_and_tail_may_be_one_entity(family):
     engine, _ = family
     hits = engine.relations("ex:3", "ex:3")
     assert len(hits) == 3

@@ -22,7 +22,7 @@ def cross(tmp_path_factory, tiny_encoder, small_graph):
     return folder
 
 
-def test_no_hops_make_no_sense(small_graph, cross):
+def test_settings_of_a_reranker_out_of_range_are_refused(small_graph, cross):
     with pytest.raises(SettingsError, match="hops"):
         neighbourhood_offset(small_graph, 0)
     with pytest.raises(SettingsError, match="top"):
@@ -33,7 +33,7 @@ def test_the_best_are_reordered_in_front_of_all_others(small_graph, cross):
     reranker = Reranker(cross, small_graph, top=6, device="cpu")
     rng = np.random.default_rng(1)
     scores = rng.random((3, small_graph.n_entities)).astype(np.float32)
-    scores[:, :50] = -np.inf  # ten candidates are left, in the last question four
+    scores[:, :50] = -np.inf  # ten candidates are left, four in the last query
     scores[2, :56] = -np.inf
     made = reranker.adjust(np.array([20, 21, 22]), np.array([0, 4, 1]), scores)
     texts, model = entity_texts(small_graph), CrossEncoder.load(cross, "cpu")

@@ -23,7 +23,7 @@ DEVICES = ["cpu", "cpu:0"]  # "cpu:0" is a torch device: the path that a GPU tak
 def made(
     rng: np.random.Generator, n: int, dim: int, low: float, high: float, distinct: int | None = None
 ) -> np.ndarray:
-    """Lifted points of Euclidean norm between shares of the radius, many of them equal, many others apart by bits."""
+    """Return lifted points between two shares of the radius, many equal or a bit apart."""
     radius = np.sqrt(dim)
     base = rng.normal(size=(distinct or n, dim))
     base *= (
@@ -143,7 +143,7 @@ def test_thousands_of_items_in_many_blocks(
     lifted = made(rng, 4000, 48, 0.2, 0.6, 900)
     lifted = np.concatenate(
         [lifted, lifted[np.argsort(-lifted[:, -1])]]
-    )  # and from the rim inwards
+    )  # a second time, from the rim inwards
     lifted[1200:1300] = lifted[7]
     asked = made(rng, 5, 48, 0.2, 0.6)
     asked[0] = lifted[7]
@@ -162,7 +162,7 @@ def test_thousands_of_items_in_many_blocks(
 
 @pytest.mark.parametrize("weight", [0.0, 0.5, 20.0])
 @pytest.mark.parametrize("upward", [True, False])
-def test_within_reach_is_what_scores_above_the_floor(weight: float, upward: bool) -> None:
+def test_may_exceed_holds_for_every_score_above_the_threshold(weight: float, upward: bool) -> None:
     rng = np.random.default_rng(0)
     lifted, queries = made(rng, 3000, 64, 0.2, 0.6), made(rng, 8, 64, 0.2, 0.6)
     asked = searcher(lifted, weight, upward).space.prepare(queries)
@@ -173,15 +173,15 @@ def test_within_reach_is_what_scores_above_the_floor(weight: float, upward: bool
         asked.scores(products.ravel().astype(float), *pairs).reshape(8, 3000), exact, atol=1e-3
     )
     for share in (0.0, 0.3, 0.99, 1.0):
-        floor = np.quantile(exact, share, axis=1)
-        reached = asked.may_exceed(products, floor, slice(0, 3000))
-        assert reached[exact >= floor[:, None]].all()
-        assert not reached[exact < floor[:, None] - 0.01].any()
+        threshold = np.quantile(exact, share, axis=1)
+        reached = asked.may_exceed(products, threshold, slice(0, 3000))
+        assert reached[exact >= threshold[:, None]].all()
+        assert not reached[exact < threshold[:, None] - 0.01].any()
 
 
 @pytest.mark.parametrize("span", [(0.0, 0.2), (0.2, 0.6), (0.9, 0.999), (0.999, 0.99999)])
 @pytest.mark.parametrize("dim", [2, 48, 384])
-def test_no_product_is_off_by_more_than_the_doubt(dim: int, span: tuple[float, float]) -> None:
+def test_products_stay_within_the_error_bound(dim: int, span: tuple[float, float]) -> None:
     rng = np.random.default_rng(dim)
     lifted, asked = made(rng, 500, dim, *span), made(rng, 40, dim, *span)
     c, both = 1 / dim, SubsumptionSpace(Vectors([lifted]), 1 / dim, 0.5).prepare(asked)

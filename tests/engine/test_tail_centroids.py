@@ -1,4 +1,4 @@
-"""What entities are linked to: cosines of sums of vectors, without the sums."""
+"""Tail centroids: cosines of sums of vectors, computed without the sums."""
 
 from __future__ import annotations
 

@@ -24,11 +24,11 @@ def brute(
     query: np.ndarray,
     k: int,
     exclude: Sequence[int] = (),
-    bonus: Offsets | None = None,
+    added: Offsets | None = None,
 ) -> tuple[list[int], list[float]]:
     scores = score_pairs(query[None], vectors[None])[0]
-    if bonus is not None:
-        scores[bonus[0]] += bonus[1]
+    if added is not None:
+        scores[added[0]] += added[1]
     left = sorted(
         set(range(len(vectors))) - {int(row) for row in exclude},
         key=lambda row: (-scores[row], row),
@@ -47,7 +47,7 @@ def sharded(vectors: np.ndarray, cuts: Sequence[int]) -> Vectors:
 
 
 def near_ties(rng: np.random.Generator, n: int, dim: int, distinct: int) -> np.ndarray:
-    """Unit vectors, many of them equal, many others apart by single bits."""
+    """Return unit vectors, many equal or a bit apart."""
     base = unit(rng.normal(size=(distinct, dim)))
     vectors = base[rng.integers(distinct, size=n)]
     nudged = rng.random(n) < 0.5
@@ -86,16 +86,16 @@ def test_top_is_the_float64_pass(
     vectors = near_ties(rng, n, dim, distinct)
     asked = np.concatenate([unit(rng.normal(size=(queries, dim))), vectors[: min(2, queries)]])
     exclude = [np.flatnonzero(rng.random(n) < excluded) for _ in asked]
-    lifted = [np.flatnonzero(rng.random(n) < (raised or 0.0)) for _ in asked]
-    offsets = [(rows, rng.choice([-3.0, -1e-7, 0.0, 1e-7, 0.5], len(rows))) for rows in lifted]
+    chosen = [np.flatnonzero(rng.random(n) < (raised or 0.0)) for _ in asked]
+    offsets = [(rows, rng.choice([-3.0, -1e-7, 0.0, 1e-7, 0.5], len(rows))) for rows in chosen]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(topk, "PRODUCTS", block)
         found = Searcher(sharded(vectors, cuts), device).top(
             asked, k, exclude, offsets if raised is not None else None
         )
     assert [answer(one) for one in found] == [
-        brute(vectors, query, k, rows, bonus)
-        for query, rows, bonus in zip(asked, exclude, offsets, strict=True)
+        brute(vectors, query, k, rows, added)
+        for query, rows, added in zip(asked, exclude, offsets, strict=True)
     ]
 
 
@@ -176,7 +176,7 @@ def test_products(device: str) -> None:
 
 
 class Lookup:
-    """A FAISS structure in looks: the best of every other row, -1 where it has no more."""
+    """A stand-in with the interface of a FAISS index: the best of every other row, then -1."""
 
     def __init__(self, vectors: np.ndarray) -> None:
         self.vectors = vectors

@@ -10,7 +10,7 @@ from ontodex.errors import SettingsError
 from ontodex.geometry import gaussian
 
 SHAPES = [(0.0, 0.5, 0.0), (-4.0, 0.5, 0.0), (-9.0, 0.5, 0.8), (-4.0, 2.5, 0.0), (3.0, 2.0, -5.0)]
-"""Middle and spread of the log-variances, and an offset of the means: even, tiny and uneven variances."""
+"""Mean and spread of log-variances, and an offset of means: even, tiny and uneven variances."""
 
 
 def drawn(shape, middle, spread, offset, dim=24, seed=0):

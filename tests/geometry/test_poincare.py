@@ -308,7 +308,8 @@ def test_turning_the_ball_changes_no_distance(
 
 def test_importing_the_ball_does_not_import_torch() -> None:
     code = (
-        "import sys, numpy as np; from ontodex.geometry import poincare; poincare.norm(np.zeros(2), 1.0);"
+        "import sys, numpy as np; from ontodex.geometry import poincare; "
+        "poincare.norm(np.zeros(2), 1.0);"
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -47,7 +47,7 @@ def f1_of_every_weight(distance: np.ndarray, gain: np.ndarray, labels: np.ndarra
 
 
 def hierarchy_pairs(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One true pair to ten false ones: nearer, and mostly with the parent nearer to the origin."""
+    """Return pairs, one true to ten false; true ones are closer, parents nearer to the origin."""
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % 11 == 0
     child = rng.normal(16, 2.5, n)
@@ -107,7 +107,7 @@ def test_fit_is_as_good_as_a_fine_grid_and_better_than_distance_alone(seed: int)
 
 
 def by_depth(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Pairs of which those whose child is far out may be farther apart."""
+    """Return pairs whose true distances grow with the norm of the child."""
     distance, gain, labels = hierarchy_pairs(n, seed)
     child = np.random.default_rng(seed + 100).normal(16, 3, n)
     return distance + 0.8 * (child - 16), gain, child, labels
@@ -117,9 +117,7 @@ def by_depth(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_norm_of_the_child_counts_by_itself(seed: int, turned: bool) -> None:
     distance, gain, child, labels = by_depth(3000, seed)
-    if (
-        turned
-    ):  # near enough for a deep child is not near enough for one high up, or the other way round
+    if turned:  # the threshold of the distance depends on the norm of the child
         distance -= 1.6 * (child - 16)
     rule = fit(distance, gain, child, labels)
     found = metrics(rule.score(distance, gain, child), labels, rule.threshold)["f1"]
@@ -133,7 +131,7 @@ def test_the_norm_of_the_child_counts_by_itself(seed: int, turned: bool) -> None
     assert (rule.tilt < 0) == turned
     assert rule.child_weight == rule.weight + rule.tilt >= 0
     parent = gain + child
-    for weight in np.linspace(0, 8, 161):  # neither weight alone can be bettered
+    for weight in np.linspace(0, 8, 161):  # no change of one weight is better
         assert (
             best_threshold(-(distance + weight * parent - rule.child_weight * child), labels)[0]
             <= found + 2e-4

@@ -49,7 +49,7 @@ def test_values_and_numbers_within_texts(before, after, is_found):
     assert bool([*differences(before, after, 1e-6)]) is is_found
 
 
-def test_prose_is_told_from_answers():
+def test_differences_of_prose_are_distinguished():
     assert next(
         differences(BEFORE, answer(("ex:a", 0.5), ("ex:b", 0.25), method="x"), 1e-6)
     ).is_wording

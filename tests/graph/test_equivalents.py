@@ -1,4 +1,4 @@
-"""Hierarchies go through equivalent classes."""
+"""Hierarchies across equivalent classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ Ontology(<http://example.org/o>
 Declaration(Class(:Car)) Declaration(Class(:Automobile)) Declaration(Class(:Vehicle))
 Declaration(Class(:Cabrio)) Declaration(Class(:SportsCar))
 AnnotationAssertion(rdfs:label :Car "car") AnnotationAssertion(rdfs:label :Automobile "automobile")
-AnnotationAssertion(rdfs:label :Vehicle "vehicle") AnnotationAssertion(rdfs:label :Cabrio "convertible")
+AnnotationAssertion(rdfs:label :Vehicle "vehicle")
+AnnotationAssertion(rdfs:label :Cabrio "convertible")
 AnnotationAssertion(rdfs:label :SportsCar "sports car")
 EquivalentClasses(:Car :Automobile)
 SubClassOf(:Automobile :Vehicle)
@@ -54,7 +55,8 @@ is_a: X:2
 OBOGRAPH = """{"graphs": [{"nodes": [
   {"id": "X:1", "lbl": "car"}, {"id": "X:2", "lbl": "automobile"}, {"id": "X:3", "lbl": "vehicle"},
   {"id": "X:4", "lbl": "convertible"}, {"id": "X:5", "lbl": "sports car"}],
-  "edges": [{"sub": "X:2", "pred": "is_a", "obj": "X:3"}, {"sub": "X:4", "pred": "is_a", "obj": "X:1"},
+  "edges": [{"sub": "X:2", "pred": "is_a", "obj": "X:3"},
+    {"sub": "X:4", "pred": "is_a", "obj": "X:1"},
             {"sub": "X:5", "pred": "is_a", "obj": "X:2"}],
   "equivalentNodesSets": [{"nodeIds": ["X:1", "X:2"]}]}]}"""
 TABLE = """X:2\tis_a\tX:3
@@ -89,9 +91,15 @@ def test_equivalent_classes_share_what_is_above_and_below(write, name: str, text
 
 
 def test_bridges_between_vocabularies(write) -> None:
-    head = "@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+    head = (
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> . "
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+    )
     head += "@prefix dbo: <http://dbpedia.org/ontology/> . @prefix schema: <http://schema.org/> . "
-    dbo = 'dbo:Person a owl:Class ; rdfs:label "person" ; rdfs:subClassOf dbo:Agent . dbo:Agent a owl:Class .'
+    dbo = (
+        'dbo:Person a owl:Class ; rdfs:label "person" ; rdfs:subClassOf dbo:Agent . '
+        "dbo:Agent a owl:Class ."
+    )
     dbo += (
         " dbo:Artist a owl:Class ; rdfs:subClassOf dbo:Person ; owl:equivalentClass schema:Person ."
     )
@@ -175,7 +183,7 @@ def test_what_follows_is_what_logic_says(
 
 
 def _has_circle(links: list[tuple[int, int]], groups: list[set[int]]) -> bool:
-    """Tell whether groups of equivalents, taken as one each, are linked in a circle."""
+    """Return whether groups of equivalents, merged into one node each, have a cycle."""
     number = {one: at for at, group in enumerate(groups) for one in group}
     linked = networkx.DiGraph([(number[child], number[parent]) for child, parent in links])
     linked.remove_edges_from(networkx.selfloop_edges(linked))

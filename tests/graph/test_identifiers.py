@@ -1,4 +1,4 @@
-"""Identifiers of known vocabularies meet in all their forms, in files and in questions."""
+"""Identifiers of known vocabularies match in all their forms, in files and in queries."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ TWICE = {
     "http://identifiers.org/hp/hp:0001945",
     "http://identifiers.org/go/go:0006915",
 }
-"""Forms with the prefix twice are read, and not looked for."""
+"""Forms with the prefix twice are accepted, but not generated."""
 
 ONTOLOGY = """format-version: 1.2
 

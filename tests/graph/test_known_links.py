@@ -37,7 +37,7 @@ def test_tails_and_known(triples: list[tuple[int, int, int]]) -> None:
 
 
 @given(TRIPLES)
-def test_how_usual_more_tails_are(triples: list[tuple[int, int, int]]) -> None:
+def test_the_log_probability_of_a_further_tail(triples: list[tuple[int, int, int]]) -> None:
     links, both = links_of(triples)
     counts = Counter((head, by) for head, by, _ in both)
     entities, relations = (part.ravel() for part in np.mgrid[:6, :4])
@@ -50,6 +50,6 @@ def test_how_usual_more_tails_are(triples: list[tuple[int, int, int]]) -> None:
         assert math.isclose(usual, math.log((more + 0.5) / (as_many + 1)) if own else 0.0)
 
 
-def test_beyond_many_tails_they_are_not_told_apart() -> None:
+def test_counts_of_tails_are_capped() -> None:
     links = KnownLinks(np.array([[0, 0, tail] for tail in range(1, MANY + 9)]), MANY + 9, 1)
     assert links.going_on(np.array([0]), np.array([0])).tolist() == [math.log(1.5 / 2)]

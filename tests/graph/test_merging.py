@@ -79,7 +79,7 @@ def graph_of(*triples: tuple[str, str, str], **labels: str) -> KnowledgeGraph:
 
 
 def with_alternatives(graph: KnowledgeGraph, **alternatives: str) -> KnowledgeGraph:
-    """The same, one entity of which has had another id: ``ex_1="ex:0"``."""
+    """Return the graph; one entity of it has an alternative id: ``ex_1="ex:0"``."""
     ids = {name.replace("_", ":"): old for name, old in alternatives.items()}
     return replace(
         graph,
@@ -100,7 +100,7 @@ def test_a_name_meets_the_one_entity_of_this_label(turned: bool) -> None:
         ("Rex", "has", "7"),
     }
     assert says(both)["entities"]["ex:1"] == ("Dog", set(), "")
-    also = graph_of(("tom", "is_a", "dog"), ex_2="dog")  # has one of its own
+    also = graph_of(("tom", "is_a", "dog"), ex_2="dog")  # it has a label of its own
     with pytest.warns(
         ReadWarning, match="'dog' is the label of ex:1 and ex:2; links of it are not theirs"
     ):
@@ -126,7 +126,7 @@ def test_a_name_that_is_no_label_meets_the_one_entity_of_this_synonym(turned: bo
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_what_has_the_id_of_a_relation_and_no_links_names_it(turned: bool) -> None:
-    """As the lists of relations that come with triples of Wikidata do."""
+    """As in the lists of relations that come with triples of Wikidata."""
     facts = graph_of(("Q1", "P17", "Q2"), ("Q1", "P19", "Q2"), ("Q1", "near", "Q2"))
     names = GraphBuilder("names")
     for name, label in (("P17", "country"), ("P19", "P19"), ("near", ""), ("Q1", "Ann")):
@@ -235,7 +235,7 @@ def test_a_usual_name_is_the_relation_of_the_hierarchy(own: str, name: str) -> N
     )
     assert ("cat", name, "animal") in says(merge(other, graph_of(("cat", name, "animal"))))[
         "known"
-    ]  # it is said to be none
+    ]  # declared not to be a hierarchy
     two = graph_of(
         ("dog", "is_a", "animal"), ("dog", own, "pet"), ("cat", own, "pet")
     ).with_hierarchy(own, "is_a")

@@ -126,7 +126,7 @@ def test_one_file_of_triples(pets: KnowledgeGraph, tmp_path: Path) -> None:
     assert says(read(tmp_path / "pets.tsv"))["known"] == {("ex:dog", "is_a", "ex:animal")}
 
 
-def test_ids_that_would_meet_in_a_cell_are_refused(tmp_path: Path) -> None:
+def test_ids_that_would_collide_in_a_cell_are_refused(tmp_path: Path) -> None:
     builder = GraphBuilder("odd")
     builder.triple("a b", "r", "a\tb")
     with pytest.raises(GraphError, match="'a b' twice"):
@@ -145,7 +145,8 @@ def test_predictions_are_in_their_own_graph_with_scores(
     rows = list(
         dataset.query(
             "PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> SELECT ?s ?o ?v WHERE { "
-            "GRAPH <urn:ontodex:predictions> { ?s ?p ?o . ?x a rdf:Statement ; rdf:subject ?s ; rdf:predicate ?p ; "
+            "GRAPH <urn:ontodex:predictions> { ?s ?p ?o . ?x a rdf:Statement ; rdf:subject ?s ; "
+            "rdf:predicate ?p ; "
             "rdf:object ?o ; <urn:ontodex:score> ?v } }"
         )
     )
@@ -175,7 +176,8 @@ def test_predictions_take_curies_and_iris_to_the_letter(pets: KnowledgeGraph) ->
     assert predictions_as_nquads(pets, iri) == predictions_as_nquads(pets, curie)
     for head, relation, tail, error in (
         ("EX:dog", "is_a", "ex:animal", UnknownEntity), ("wild cat", "is_a", "bird", UnknownEntity),
-        ("ex:dog", "is a", "ex:animal", UnknownRelation), ("wild cat", "eats", "ex:dog", UnknownRelation),
+        ("ex:dog", "is a", "ex:animal", UnknownRelation),
+        ("wild cat", "eats", "ex:dog", UnknownRelation),
     ):  # fmt: skip
         with pytest.raises(error):
             predictions_as_nquads(pets, [(head, relation, tail, 0.5)])

@@ -1,4 +1,4 @@
-"""The entailment space of an index: Gaussians of sentences in half precision, its encoder, and what happens to them."""
+"""The entailment space of an index: Gaussians in half precision, and its encoder."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_encoder_that_was_exchanged_is_refused(tmp_path, small_graph, tiny_en
 def test_an_adapter_finds_its_text_encoder_in_the_index(
     tmp_path, small_graph, other_encoder, tiny_gauss
 ):
-    """The text space has another encoder: that of the adapter is copied beside it."""
+    """The text space has another encoder, so that of the adapter is copied into the index."""
     path = tmp_path / "x.odx"
     build_plain(small_graph, path, other_encoder, entailment=tiny_gauss).close()
     gauss = path / (path / "CURRENT").read_text().strip() / "encoders" / "entailment"

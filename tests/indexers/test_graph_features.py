@@ -1,4 +1,4 @@
-"""Structural vectors in an index: what is stored, who is asked, what survives changes, and interruptions."""
+"""Graph features of an index: storage, scores, changes of the graph, and interruptions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SMALL: dict[str, Any] = {
 
 
 def numbers() -> KnowledgeGraph:
-    """A graph whose links follow from links alone: 90 numbers, each linked to those 1, 7, 14 and 30 farther in a circle."""
+    """A graph predictable from links: 90 numbers in a circle, linked 1, 7, 14 and 30 ahead."""
     builder = GraphBuilder("numbers")
     for number in range(90):
         for step, relation in ((1, "next"), (7, "week"), (14, "fortnight"), (30, "month")):
@@ -120,7 +120,7 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
 def by_hand(
     graph: KnowledgeGraph, vectors: Vectors, features: GraphFeatures, row: int, relation: int
 ) -> np.ndarray:
-    """Score all tails of a question by case-based evidence, straight from the definition."""
+    """Score all tails of a query by case-based evidence, as defined."""
     known = both_directions(graph.triples, graph.n_relations)
     found = []
     for items in (vectors, features.kge_vectors()):
@@ -157,7 +157,7 @@ def test_few_answers_are_the_first_of_many(hybrid_index: Path) -> None:
             assert [list(hits)[:4] for hits in every] == [list(hits) for hits in some]
 
 
-def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
+def test_graph_features_find_links_that_texts_do_not_show(hybrid_index: Path) -> None:
     graph = numbers()
     held_out = hold_out(graph)
     assert held_out is not None
@@ -173,7 +173,7 @@ def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
     assert 0 < found["case-based"] < found["all"]
 
 
-def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
+def test_new_heads_are_answered_by_text_and_similar_entities(
     hybrid_index: Path,
 ) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
@@ -195,10 +195,10 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
             text = link_queries.vectors_of_terms([entity], [kind], backward=False, text_alone=True)[
                 0
             ]
-            [(reached, bonus)] = link_queries.of_terms([entity], [kind])[1]
-            assert len(reached) == (0 if kind.row is None else 89)  # so many count as near
+            [(reached, added)] = link_queries.of_terms([entity], [kind])[1]
+            assert len(reached) == (0 if kind.row is None else 89)  # number of neighbours
             more = np.zeros(90)
-            more[reached] = bonus
+            more[reached] = added
             if kind.row is not None:
                 more += features.weights[new, kind.row, 2] * (
                     features.entities[np.arange(90)][:, 24:] @ features.type_constraints[kind.row]
@@ -212,7 +212,7 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
                 assert hit.score == pytest.approx(wanted, abs=1e-3)
 
 
-def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: Path) -> None:
+def test_a_changed_graph_keeps_its_fitted_features(hybrid_index: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(hybrid_index, tmp_path / "numbers.odx"))
     more = GraphBuilder("more")
     more.triple("a0", "before", "n5")
@@ -230,7 +230,7 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
         assert not features.entities[np.array([row])][:, :24].any()
         assert not features.entities[np.array([row])][
             :, 24:
-        ].any()  # new relations have no place among the ranges
+        ].any()  # new relations have no type constraints
         new = engine.graph.find_relation("before")[0]  # type: ignore[index]
         assert np.array_equal(features.weights[:, new], features.weights[:, -1])
         for head, relation, tail in (
@@ -239,12 +239,12 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
         ):
             row, other = (np.array([engine.graph.find(name)[0]]) for name in (head, tail))  # type: ignore[index]
             text = engine.index.vectors("link")[row]
-            [(reached, bonus)] = features.offsets(
+            [(reached, added)] = features.offsets(
                 engine.resources.case_based.scores(text, row, np.array([relation])),
                 row,
                 np.array([relation]),
             )
-            assert not bonus[reached == other].any()  # and so none to be taken back from
+            assert not added[reached == other].any()  # so no offset to subtract
         assert named_rules(engine) == rules != {}
     assert set(before) ^ set(after) == {"n7", "a0"}
     changed = {
@@ -255,7 +255,7 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
     assert changed == {"n14"}  # which n7 was linked to
 
 
-def test_an_entity_that_gets_an_id_keeps_its_structure(hybrid_index: Path, tmp_path: Path) -> None:
+def test_an_entity_that_gets_an_id_keeps_its_kge_vector(hybrid_index: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(hybrid_index, tmp_path / "numbers.odx"))
     more = GraphBuilder("more")
     for number in range(60):
@@ -359,7 +359,7 @@ def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(
     )
 
 
-def test_no_structure_where_it_is_not_wanted_or_cannot_be(
+def test_no_graph_features_where_unwanted_or_impossible(
     tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGraph
 ) -> None:
     for graph, wanted in ((numbers(), False), (small_graph, True)):

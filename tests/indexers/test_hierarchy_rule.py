@@ -1,4 +1,4 @@
-"""The rule that an index fits to its graph: probabilities that are true where users meet them."""
+"""The rule that an index fits to its graph: calibrated probabilities of top answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ C = poincare.curvature(DIM)
 
 @pytest.fixture(scope="module")
 def hierarchy() -> Hierarchy:
-    """A tree in which everything has a parent among those before it, as ontologies do: many children of few."""
+    """A random tree: each entity has an earlier one as parent, and few have many children."""
     rng = np.random.default_rng(0)
     children = np.arange(1, COUNT, dtype=np.int32)
     parents = (rng.random(COUNT - 1) ** 2 * np.minimum(children, COUNT // 4)).astype(np.int32)
@@ -42,13 +42,13 @@ def hierarchy() -> Hierarchy:
 
 @pytest.fixture(scope="module")
 def names() -> list[str]:
-    """Names, some of which two entities bear."""
+    """Labels, some of them of two entities."""
     return [f"name {row % (COUNT - 60)}" for row in range(COUNT)]
 
 
 @pytest.fixture(scope="module")
 def items(hierarchy: Hierarchy) -> np.ndarray:
-    """A step from the parent, and noise as large: an encoder that knows a little of the field."""
+    """Points one step from the parent plus equal noise: an encoder of moderate quality."""
     rng = np.random.default_rng(1)
     tangents = np.zeros((COUNT, DIM))
     for row in hierarchy.topological.tolist():
@@ -64,7 +64,7 @@ def embedded(hierarchy: Hierarchy, names: list[str], items: np.ndarray) -> Embed
 
 
 def bands(probabilities: np.ndarray, found: np.ndarray) -> list[float]:
-    """Return by how much probabilities are off in each of five bands of equal size."""
+    """Return the calibration error in each of five bins of equal size."""
     order = np.argsort(probabilities, kind="stable")
     return [
         abs(float(probabilities[part].mean() - found[part].mean()))
@@ -72,7 +72,7 @@ def bands(probabilities: np.ndarray, found: np.ndarray) -> list[float]:
     ]
 
 
-def test_a_probability_is_the_share_of_true_parents_among_other_entities(
+def test_probabilities_of_parents_are_calibrated(
     embedded: EmbeddedHierarchy, hierarchy: Hierarchy, names: list[str], items: np.ndarray
 ) -> None:
     rule = fit_rule_to_graph(embedded)
@@ -96,10 +96,10 @@ def test_a_probability_is_the_share_of_true_parents_among_other_entities(
     assert rule.threshold == pytest.approx(of_pairs.threshold, abs=0.3)
     assert (
         max(bands(of_pairs.probability(scores), found)) > 0.15
-    )  # sure of random pairs is not sure of the best of all
+    )  # probabilities of random pairs are not those of top answers
 
 
-def test_an_encoder_that_knows_nothing_is_sure_of_nothing(
+def test_an_uninformative_encoder_gives_low_probabilities(
     hierarchy: Hierarchy, names: list[str], items: np.ndarray
 ) -> None:
     shuffled = items[np.random.default_rng(2).permutation(COUNT)]
@@ -115,7 +115,7 @@ def test_an_encoder_that_knows_nothing_is_sure_of_nothing(
     assert rule.probability(scores).mean() == pytest.approx(found.mean(), abs=0.03)
 
 
-def test_namesakes_are_told_by_labels_though_their_texts_differ(
+def test_namesakes_are_recognised_by_labels_not_by_texts(
     embedded: EmbeddedHierarchy, hierarchy: Hierarchy, names: list[str], items: np.ndarray
 ) -> None:
     texts = [f"{name}: definition {row}" for row, name in enumerate(names)]
@@ -133,13 +133,13 @@ def probabilities(
     rows: np.ndarray,
     scores: np.ndarray,
 ) -> np.ndarray:
-    """Return the probabilities of the answers to each of those who asked."""
+    """Return the probabilities of the answers to each query."""
     logits = [float(added[owner].logits_of(row)) for owner, row in zip(owners, rows, strict=True)]
     return rule.probability(scores, np.array(logits))
 
 
 def texts_of(hierarchy: Hierarchy, share: float) -> Vectors:
-    """Texts that are alike where the first parent is the same, and noise."""
+    """Text vectors that are similar where the first parent is the same, plus noise."""
     rng = np.random.default_rng(5)
     kinds, noise = rng.normal(size=(COUNT, 24)), rng.normal(size=(COUNT, 24))
     first = [(*hierarchy.parents(row).tolist(), row)[0] for row in range(COUNT)]
@@ -147,7 +147,7 @@ def texts_of(hierarchy: Hierarchy, share: float) -> Vectors:
 
 
 @pytest.mark.slow
-def test_entities_of_like_text_find_more_parents_with_true_probabilities(
+def test_neighbour_voting_finds_more_parents_with_calibrated_probabilities(
     embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
 ) -> None:
     hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
@@ -169,12 +169,12 @@ def test_entities_of_like_text_find_more_parents_with_true_probabilities(
         right.append(np.isin(asked[owners].astype(np.int64) * COUNT + parents, direct).mean())
     owners, parents, _ = embedded.best_answers("parents", hit.rule, asked)
     plain = np.isin(asked[owners].astype(np.int64) * COUNT + parents, direct).mean()
-    assert right[0] > 1.3 * plain  # texts that tell
-    assert right[1] > 0.95 * plain  # texts that tell nothing
+    assert right[0] > 1.3 * plain  # informative texts
+    assert right[1] > 0.95 * plain  # uninformative texts
 
 
 @pytest.mark.slow
-def test_like_texts_find_more_children_with_true_probabilities(
+def test_neighbour_voting_finds_more_children_with_calibrated_probabilities(
     embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
 ) -> None:
     hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
@@ -200,8 +200,8 @@ def test_like_texts_find_more_children_with_true_probabilities(
         right.append(np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean())
     owners, children, _ = embedded.best_answers("children", hit.rule, asked)
     plain = np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean()
-    assert right[0] > 1.1 * plain  # texts that tell
-    assert right[1] > 0.95 * plain  # texts that tell nothing
+    assert right[0] > 1.1 * plain  # informative texts
+    assert right[1] > 0.95 * plain  # uninformative texts
 
 
 def test_children_of_an_entity_are_found_by_other_words_for_it(
@@ -211,7 +211,9 @@ def test_children_of_an_entity_are_found_by_other_words_for_it(
     assert hit.rule is not None
     turned, rng = hierarchy.turned(), np.random.default_rng(7)
     asked = rng.permutation(np.unique(turned.links[:, 0]))[:ASKED]
-    noise = rng.normal(size=(COUNT, 200))  # texts of children tell nothing of their parents
+    noise = rng.normal(
+        size=(COUNT, 200)
+    )  # texts of children are unrelated to those of their parents
     rule = fit_neighbour_voting(hit, embedded, Vectors([noise.astype(np.float32)]))["children"]
     words = (0.8 * noise[asked] + 0.6 * rng.normal(size=(len(asked), 200))).astype(np.float32)
     added = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([noise]))).offsets(
@@ -226,7 +228,7 @@ def test_children_of_an_entity_are_found_by_other_words_for_it(
     assert right[0] > 1.3 * right[1]
 
 
-def test_there_is_no_rule_for_kin_without_a_hierarchy(
+def test_there_is_no_neighbour_voting_without_a_hierarchy(
     names: list[str], items: np.ndarray, tiny_hit: Path
 ) -> None:
     assert fit_neighbour_voting(HiT.load(tiny_hit, "cpu"), None, Vectors([items])) == {}
@@ -269,7 +271,7 @@ def test_the_best_answers_are_those_of_a_full_sort(
         np.testing.assert_allclose(scores[owners == at], every[wanted], atol=1e-6)
 
 
-def test_the_rule_is_fitted_to_links_that_the_encoder_has_not_learnt(
+def test_the_rule_is_fitted_to_links_held_out_from_the_encoder(
     embedded: EmbeddedHierarchy, hierarchy: Hierarchy, names: list[str], tiny_hit: Path
 ) -> None:
     hit = HiT.load(tiny_hit, "cpu")

@@ -1,4 +1,4 @@
-"""The hierarchy space of an index: lifted points, the rule, its encoder, and what happens to them."""
+"""The hierarchy space of an index: lifted points, rule, encoder, and damage to them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def edit_manifest(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
 
 
 def fan(links: int) -> KnowledgeGraph:
-    """So many children of ten kinds."""
+    """Return a graph of children of ten kinds."""
     builder = GraphBuilder("fan")
     for number in range(links):
         builder.triple(f"wild {number}", "is_a", f"kind {number % 10}")
@@ -60,13 +60,13 @@ def fan(links: int) -> KnowledgeGraph:
 
 @pytest.fixture
 def exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compute in float32, wherever the tests run."""
+    """Compute in float32 on every machine."""
     monkeypatch.setattr(text_module, "has_bfloat16", lambda device: False)
 
 
 @pytest.fixture
 def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every text that a hierarchy encoder encodes: its vectors are not of length 1."""
+    """Record every text that a hierarchy encoder encodes; its vectors are not of length 1."""
     texts: list[str] = []
     encode: Callable[..., Any] = TextEncoder._encode_unique
 
@@ -114,7 +114,7 @@ def test_too_few_links_leave_the_encoder_its_own_rule(
             assert (engine.index.rule == own) == (links < MIN_LINKS)
 
 
-def test_too_few_links_leave_like_entities_their_usual_weights(
+def test_too_few_links_leave_neighbour_voting_its_default_weights(
     tmp_path: Path, tiny_encoder: Path, tiny_hit: Path
 ) -> None:
     own = HiT.load(tiny_hit, "cpu").rule
@@ -140,7 +140,7 @@ def test_a_public_checkpoint_gets_its_rule_from_the_graph(
         [f"wild {number}" for number in range(10)], tmp_path / "x.odx", device="cpu", quiet=True
     ).close()
     with ontodex.open(tmp_path / "x.odx", device="cpu") as engine:
-        assert engine.index.rule == rule  # too few are left to fit another
+        assert engine.index.rule == rule  # too few links to fit another rule
 
 
 def test_an_encoder_without_a_rule_needs_links_before_anything_is_encoded(
@@ -203,7 +203,7 @@ def test_only_new_labels_are_encoded_again(
     more.triple("ex:lynx", "is_a", "ex:wild")
     more.entity(
         "ex:n0", "thing 0", ["another synonym"], "another definition"
-    )  # no label of its own is new
+    )  # none of its labels is new
     with ontodex.add(more.build(), own_index, device="cpu", quiet=True) as engine:
         # the last three by the entailment encoder, which reads every sentence
         assert encoded == ["lynx", "another definition", "a wild animal", "lynx"]
@@ -389,7 +389,8 @@ def test_a_graph_without_a_hierarchy_has_no_such_space(
 
 
 def test_an_interrupted_encoding_goes_on(
-    tmp_path: Path, tiny_encoder: Path, tiny_hit: Path, small_graph: KnowledgeGraph, encoded: list[str],
+    tmp_path: Path, tiny_encoder: Path, tiny_hit: Path, small_graph: KnowledgeGraph,
+    encoded: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(text_module, "CHUNK", 8)

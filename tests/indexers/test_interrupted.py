@@ -1,4 +1,4 @@
-"""Builds that are killed: the next one goes on, with what was encoded and trained."""
+"""Killed builds: the next build continues with the vectors and encoders already made."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.plain import build_plain
 
 @pytest.fixture(scope="module")
 def new_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Another graph, as a file: what it says must come out the same in another process."""
+    """Another graph as a file, for the process that is killed and for this one."""
     builder = GraphBuilder("new")
     for number in range(70):
         builder.triple(f"animal {number % 7} wild {number}", "is_a", f"animal {number % 7}")
@@ -120,7 +120,7 @@ def test_vectors_of_other_texts_are_not_taken_up(tmp_path: Path, tiny_encoder: P
 def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, other_encoder: Path
 ) -> None:
-    """As after ``tune="full"``: the text encoder that was trained is not the one that the index's texts are encoded by."""
+    """As after ``tune="full"``: the trained text encoder is not that of the text space."""
     trained = []
 
     def train(graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path) -> HyperCL:
@@ -158,7 +158,7 @@ def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
 
 
 def interrupted(action: Callable[..., object], *arguments: object) -> None:
-    """Build until everything is encoded and trained, and no further."""
+    """Build, and interrupt after encoding and training."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

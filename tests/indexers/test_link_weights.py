@@ -1,4 +1,4 @@
-"""Weights of the scores: against scipy's minimiser, and that they find the better ones."""
+"""Weights of link scores: against scipy's minimiser, and for informative scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ontodex.scoring.rules import mine_rules
 def random_scores(
     *good: float, questions: int = 300, groups: int = 3, seed: int = 0
 ) -> AnswerScores:
-    """Scores of questions whose answers stand out by so much in the first of the eight scores."""
+    """Return scores of queries whose answers stand out in the first of the eight scores."""
     random = np.random.default_rng(seed)
     others = random.normal(size=(8, questions, 50)).astype(np.float32)
     own = random.normal(size=(questions, 8)) + np.pad(good, (0, 8 - len(good)))
@@ -101,7 +101,7 @@ def test_a_relation_without_questions_has_the_weights_of_all() -> None:
 def test_a_relation_with_few_questions_is_weighed_as_those_of_its_direction() -> None:
     scores = random_scores(0.0, 0.0, 1.0, questions=2000, groups=4)
     own = scores.own.copy()
-    own[scores.groups >= 2, 2] -= 2.0  # heads are none again
+    own[scores.groups >= 2, 2] -= 2.0  # queries for heads have none
     few = scores.groups % 2 == 0  # one relation has no questions at all
     only = AnswerScores(own[few], scores.others[:, few], scores.offsets[few], scores.groups[few])
     weights = fit_weights(only, 4, by_direction=True)[:, 2]
@@ -141,7 +141,7 @@ def test_scores_are_what_the_vectors_say(
     kge = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (len(text), 2 * count)))
     held_out = small_graph.test
     vectors = Vectors([text])
-    ranges = (
+    constraints = (
         random.normal(size=(len(text), 3)).astype(np.float32),
         random.normal(size=(2 * count, 3)).astype(np.float32),
     )
@@ -150,7 +150,7 @@ def test_scores_are_what_the_vectors_say(
     asked = draw_questions(held_out, small_graph, random)
     heads = Heads(np.arange(len(text)), vectors, lambda rows, kinds: text[rows] * moves[kinds])
     scores = score_answers(
-        small_graph, vectors, asked, heads, kge, ranges, case_based, held_out, random
+        small_graph, vectors, asked, heads, kge, constraints, case_based, held_out, random
     )
     true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
     expected, asked = [], []
@@ -176,7 +176,7 @@ def test_scores_are_what_the_vectors_say(
     np.testing.assert_allclose(scores.own[:, 3:].sum(axis=0), by_case, rtol=1e-6)
     assert by_case.any()
     of_range = [
-        ranges[0][answer] @ ranges[1][kind]
+        constraints[0][answer] @ constraints[1][kind]
         for head, relation, tail in held_out.tolist()
         for kind, answer in ((relation, tail), (relation + count, head))
     ]
@@ -187,7 +187,7 @@ def test_scores_are_what_the_vectors_say(
     assert not best[usual].any()
     assert sorted(np.exp(scores.offsets).sum(axis=1).round(3).tolist()) == sorted(
         asked
-    )  # each that is not true, once
+    )  # each false answer once
     rough = np.tensordot(module.START, scores.others, 1)
     lowest = np.where(usual, rough[:, :likely], np.inf).min(axis=1)
     assert np.all(np.where(np.isfinite(drawn), rough[:, likely:], -np.inf).max(axis=1) <= lowest)
@@ -207,9 +207,9 @@ def test_no_relation_asks_more_than_its_share(
     random = np.random.default_rng(0)
     asked = draw_questions(held_out, small_graph, random)
     heads = Heads(np.arange(small_graph.n_entities), vectors, kge.queries)
-    ranges = vectors.shards[0], relations
+    constraints = vectors.shards[0], relations
     scores = score_answers(
-        small_graph, vectors, asked, heads, kge, ranges, case_based, held_out, random
+        small_graph, vectors, asked, heads, kge, constraints, case_based, held_out, random
     )
     used = np.bincount(held_out[:, 1], minlength=small_graph.n_relations)
     assert np.bincount(scores.groups).tolist() == np.minimum(np.tile(used, 2), 3).tolist()
@@ -221,7 +221,7 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
     text, renamed = (random.normal(size=(size, 4)).astype(np.float32) for _ in range(2))
     moves = random.normal(size=(2 * count, 4)).astype(np.float32)
     kge = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (size, 2 * count)))
-    ranges = tuple(random.normal(size=(n, 3)).astype(np.float32) for n in (size, 2 * count))
+    constraints = tuple(random.normal(size=(n, 3)).astype(np.float32) for n in (size, 2 * count))
     links = KnownLinks(small_graph.triples, size, count)
     vectors = Vectors([text])
     case_based = CaseBasedEvidence(links, vectors, Vectors([kge.entities]), mine_rules(links))
@@ -230,14 +230,14 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
     named = Vectors([renamed[rows]])
     heads = Heads(rows, named, lambda places, kinds: renamed[rows[places]] * moves[kinds], new=True)
     scores = score_answers(
-        small_graph, vectors, asked, heads, kge, ranges, case_based, small_graph.test, random
+        small_graph, vectors, asked, heads, kge, constraints, case_based, small_graph.test, random
     )
     head, kind, tail = asked.T
     np.testing.assert_allclose(
         scores.own[:, 0], ((renamed[head] * moves[kind]) * text[tail]).sum(axis=1), rtol=1e-5
     )
     np.testing.assert_allclose(
-        scores.own[:, 2], (ranges[0][tail] * ranges[1][kind]).sum(axis=1), rtol=1e-5
+        scores.own[:, 2], (constraints[0][tail] * constraints[1][kind]).sum(axis=1), rtol=1e-5
     )
     for silent in (1, 4, 5, 6, 7):  # ComplEx, its known tails, entities of like links, rules
         assert not scores.own[:, silent].any()

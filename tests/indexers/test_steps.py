@@ -1,4 +1,4 @@
-"""The list of steps of a build: their order, what they make, and what they leave behind."""
+"""The steps of a build: their order, results and working files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indexes of graphs that have nothing to train on, or that are not to be trained on."""
+"""Indexes without training, by choice or for lack of triples."""
 
 from __future__ import annotations
 

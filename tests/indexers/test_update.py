@@ -34,7 +34,7 @@ def test_a_change_that_fails_leaves_the_index_as_it_was(own_index: Path) -> None
         assert (engine.index.manifest.generation, engine.graph.n_entities) == (1, 60)
     ontodex.remove(
         ["ex:dog"], own_index, device="cpu", quiet=True
-    ).close()  # and nobody holds the lock
+    ).close()  # and the lock is released
 
 
 def test_changing_no_index_makes_no_folder(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Readers fetch nothing."""
+"""No network: a reader that opens a connection fails its test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids that others have taken over."""
+"""Alternative ids: replaced, merged and mapped identifiers."""
 
 from __future__ import annotations
 
@@ -24,18 +24,24 @@ obo:X_12 rdfs:subClassOf obo:X_3 .
 
 
 OBOGRAPH = """{"graphs": [{"nodes": [
-  {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS", "meta": {"basicPropertyValues": [
+  {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS",
+    "meta": {"basicPropertyValues": [
     {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:11"},
     {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:2"}]}},
   {"id": "http://purl.obolibrary.org/obo/X_3", "lbl": "three", "type": "CLASS"},
   {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS"},
-  {"id": "http://purl.obolibrary.org/obo/X_12", "lbl": "obsolete two", "meta": {"deprecated": true, "basicPropertyValues":
-    [{"pred": "http://purl.obolibrary.org/obo/IAO_0100001", "val": "http://purl.obolibrary.org/obo/X_2"}]}},
+  {"id": "http://purl.obolibrary.org/obo/X_12", "lbl": "obsolete two", "meta": {"deprecated": true,
+    "basicPropertyValues":
+    [{"pred": "http://purl.obolibrary.org/obo/IAO_0100001",
+      "val": "http://purl.obolibrary.org/obo/X_2"}]}},
   {"id": "http://purl.obolibrary.org/obo/X_11", "type": "CLASS", "meta": {"deprecated": true}}],
   "edges": [
-  {"sub": "http://purl.obolibrary.org/obo/X_3", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_12"},
-  {"sub": "http://purl.obolibrary.org/obo/X_12", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_3"},
-  {"sub": "http://purl.obolibrary.org/obo/X_2", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_11"}]}]}"""
+  {"sub": "http://purl.obolibrary.org/obo/X_3", "pred": "is_a",
+    "obj": "http://purl.obolibrary.org/obo/X_12"},
+  {"sub": "http://purl.obolibrary.org/obo/X_12", "pred": "is_a",
+    "obj": "http://purl.obolibrary.org/obo/X_3"},
+  {"sub": "http://purl.obolibrary.org/obo/X_2", "pred": "is_a",
+    "obj": "http://purl.obolibrary.org/obo/X_11"}]}]}"""
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.ttl", OWL), ("a.json", OBOGRAPH)])
@@ -55,7 +61,8 @@ def test_alternative_ids_stand_for_their_classes(write, name: str, content: str)
 def test_what_replaces_another_is_not_linked_to_itself(write) -> None:
     text = """@prefix ex: <http://x.org/> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
     @prefix dct: <http://purl.org/dc/terms/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-    ex:new skos:prefLabel "New" ; skos:broader ex:old, ex:top ; dct:replaces ex:old ; ex:likes ex:new .
+    ex:new skos:prefLabel "New" ; skos:broader ex:old, ex:top ; dct:replaces ex:old ;
+      ex:likes ex:new .
     ex:top skos:prefLabel "Top" . ex:child skos:prefLabel "Child" ; skos:broader ex:old .
     ex:old skos:prefLabel "Old" ; owl:deprecated true ; dct:isReplacedBy ex:new ."""
     assert says(read(write("a.ttl", text), on_error="raise"))["known"] == {
@@ -66,12 +73,15 @@ def test_what_replaces_another_is_not_linked_to_itself(write) -> None:
 
 
 SAME = {
-    "a.ttl": """@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    "a.ttl": """@prefix owl: <http://www.w3.org/2002/07/owl#> .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix schema: <https://schema.org/> .
 @prefix x: <http://purl.obolibrary.org/obo/X_> . @prefix o: <http://purl.obolibrary.org/obo/OMIM_> .
-x:1 a owl:Class ; rdfs:label "one" ; rdfs:subClassOf x:2 ; skos:exactMatch o:1 , x:2 ; owl:equivalentClass o:2 .
+x:1 a owl:Class ; rdfs:label "one" ; rdfs:subClassOf x:2 ; skos:exactMatch o:1 , x:2 ;
+  owl:equivalentClass o:2 .
 x:2 a owl:Class ; rdfs:label "two" ; skos:exactMatch o:3 ; schema:sameAs o:4 .
-x:3 a owl:Class ; rdfs:label "three" ; rdfs:subClassOf x:2 ; owl:sameAs o:3 , _:b ; skos:closeMatch o:5 .
+x:3 a owl:Class ; rdfs:label "three" ; rdfs:subClassOf x:2 ; owl:sameAs o:3 , _:b ;
+  skos:closeMatch o:5 .
 """,
     "a.obo": """treat-xrefs-as-equivalent: X
 
@@ -105,22 +115,31 @@ xref: OMIM:1 {source="MONDO:equivalentTo"}
 is_obsolete: true
 """,
     "a.json": """{"graphs": [{"nodes": [
-  {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS", "meta": {"basicPropertyValues": [
-    {"pred": "http://www.w3.org/2004/02/skos/core#exactMatch", "val": "http://purl.obolibrary.org/obo/OMIM_1"}]}},
-  {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS", "meta": {"basicPropertyValues": [
-    {"pred": "http://www.w3.org/2004/02/skos/core#exactMatch", "val": "http://purl.obolibrary.org/obo/OMIM_4"},
-    {"pred": "http://www.w3.org/2004/02/skos/core#exactMatch", "val": "http://purl.obolibrary.org/obo/OMIM_3"}]}},
-  {"id": "http://purl.obolibrary.org/obo/X_3", "lbl": "three", "type": "CLASS", "meta": {"basicPropertyValues": [
-    {"pred": "http://www.w3.org/2004/02/skos/core#exactMatch", "val": "http://purl.obolibrary.org/obo/OMIM_3"}]}}],
+  {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS",
+    "meta": {"basicPropertyValues": [
+    {"pred": "http://www.w3.org/2004/02/skos/core#exactMatch",
+      "val": "http://purl.obolibrary.org/obo/OMIM_1"}]}},
+  {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS",
+    "meta": {"basicPropertyValues": [
+    {"pred": "http://www.w3.org/2004/02/skos/core#exactMatch",
+      "val": "http://purl.obolibrary.org/obo/OMIM_4"},
+    {"pred": "http://www.w3.org/2004/02/skos/core#exactMatch",
+      "val": "http://purl.obolibrary.org/obo/OMIM_3"}]}},
+  {"id": "http://purl.obolibrary.org/obo/X_3", "lbl": "three", "type": "CLASS",
+    "meta": {"basicPropertyValues": [
+    {"pred": "http://www.w3.org/2004/02/skos/core#exactMatch",
+      "val": "http://purl.obolibrary.org/obo/OMIM_3"}]}}],
   "edges": [
-  {"sub": "http://purl.obolibrary.org/obo/X_1", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_2"},
-  {"sub": "http://purl.obolibrary.org/obo/X_3", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_2"}],
+  {"sub": "http://purl.obolibrary.org/obo/X_1", "pred": "is_a",
+    "obj": "http://purl.obolibrary.org/obo/X_2"},
+  {"sub": "http://purl.obolibrary.org/obo/X_3", "pred": "is_a",
+    "obj": "http://purl.obolibrary.org/obo/X_2"}],
   "equivalentNodesSets": [
   {"representativeNodeId": "http://purl.obolibrary.org/obo/X_1",
    "nodeIds": ["http://purl.obolibrary.org/obo/X_1", "http://purl.obolibrary.org/obo/OMIM_2"]},
   {"nodeIds": ["http://purl.obolibrary.org/obo/X_1", "http://purl.obolibrary.org/obo/X_2"]}]}]}""",
 }
-"""Three terms that are one, two, and, of an id that two have, no thing elsewhere."""
+"""Three terms with one, two and no unambiguous mapping to another vocabulary."""
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -178,9 +197,12 @@ def test_a_column_of_what_rows_are_elsewhere(write, column: str) -> None:
 
 
 def test_iris_meet_curies_of_their_vocabulary(write) -> None:
-    mondo = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix m: <http://purl.obolibrary.org/obo/MONDO_> .
-    m:1 a owl:Class ; rdfs:label "Marfan syndrome" ; rdfs:subClassOf m:2 ; skos:exactMatch <https://omim.org/entry/154700> .
+    mondo = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+    @prefix owl: <http://www.w3.org/2002/07/owl#> .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    @prefix m: <http://purl.obolibrary.org/obo/MONDO_> .
+    m:1 a owl:Class ; rdfs:label "Marfan syndrome" ; rdfs:subClassOf m:2 ;
+      skos:exactMatch <https://omim.org/entry/154700> .
     m:2 a owl:Class ; rdfs:label "disease" ."""
     notes = write("notes.tsv", "OMIM:154700\thas phenotype\tHP:1\n")
     for sources in ([write("a.ttl", mondo), notes], [notes, write("a.ttl", mondo)]):
@@ -207,7 +229,10 @@ def test_terms_that_name_each_other_are_one(write, order: tuple[int, ...]) -> No
 
 
 def test_declared_prefixes_meet_others_of_their_vocabulary(write) -> None:
-    mapped = "#curie_map:\n#  mesh: http://id.nlm.nih.gov/mesh/\nsubject_id\tpredicate_id\tobject_id\nmesh:D1\tskos:closeMatch\tX:1\n"
+    mapped = (
+        "#curie_map:\n#  mesh: http://id.nlm.nih.gov/mesh/\n"
+        "subject_id\tpredicate_id\tobject_id\nmesh:D1\tskos:closeMatch\tX:1\n"
+    )
     names = write("names.obo", "[Term]\nid: MSH:D1\nname: one\nis_a: MSH:D2\n")
     for sources in ([write("a.sssom.tsv", mapped), names], [names, write("a.sssom.tsv", mapped)]):
         graph = read(*sources, on_error="skip")

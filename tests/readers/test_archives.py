@@ -1,4 +1,4 @@
-"""Archives are what is in them."""
+"""Archives are read as their contents."""
 
 from __future__ import annotations
 

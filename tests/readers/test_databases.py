@@ -16,11 +16,15 @@ from ontodex.readers.registry import sniff
 
 SCRIPT = """
 CREATE TABLE companies (id INTEGER PRIMARY KEY, name TEXT, country TEXT, logo BLOB);
-CREATE TABLE films (id INTEGER PRIMARY KEY, title TEXT, company_id INTEGER REFERENCES companies(id), rating REAL);
+CREATE TABLE films (
+  id INTEGER PRIMARY KEY, title TEXT, company_id INTEGER REFERENCES companies(id), rating REAL
+);
 CREATE TABLE "an ""odd"" one" (id INTEGER);
 CREATE VIEW titles AS SELECT title FROM films;
-INSERT INTO companies VALUES (1, 'Toho', 'Japan', x'00ff'), (2, 'Daiei', 'Japan', NULL), (3, 'Svensk', 'Sweden', NULL);
-INSERT INTO films VALUES (1, 'Ikiru', 1, 8.3), (2, 'Gamera', 2, 6.0), (3, 'Persona', 3, 8.1), (4, 'Ran', 1, 8.2);
+INSERT INTO companies VALUES (1, 'Toho', 'Japan', x'00ff'), (2, 'Daiei', 'Japan', NULL),
+  (3, 'Svensk', 'Sweden', NULL);
+INSERT INTO films VALUES (1, 'Ikiru', 1, 8.3), (2, 'Gamera', 2, 6.0),
+  (3, 'Persona', 3, 8.1), (4, 'Ran', 1, 8.2);
 """
 
 TURTLE = """@prefix ex: <http://x.org/pets#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -42,7 +46,7 @@ def films(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def semantic_sql(tmp_path: Path) -> Path:
-    """The statements of the Turtle as Semantic-SQL has them."""
+    """A Semantic-SQL database with the statements of ``TURTLE``."""
     graph = rdflib.Graph().parse(data=TURTLE, format="turtle")
 
     def short(node: rdflib.term.Node) -> str:
@@ -59,7 +63,8 @@ def semantic_sql(tmp_path: Path) -> Path:
     path = tmp_path / "pets.db"
     with closing(sqlite3.connect(path)) as database, database:
         database.execute(
-            "CREATE TABLE statements (subject TEXT, predicate TEXT, object TEXT, value TEXT, language TEXT)"
+            "CREATE TABLE statements (subject TEXT, predicate TEXT, object TEXT, value TEXT, "
+            "language TEXT)"
         )
         database.executemany("INSERT INTO statements VALUES (?, ?, ?, ?, ?)", rows)
         database.execute("CREATE TABLE prefix (prefix TEXT, base TEXT)")

@@ -39,7 +39,8 @@ def test_headers_of_entities(write, content: str, known: set[tuple[str, str, str
 @pytest.mark.parametrize(
     "content",
     [
-        "id,label,definition,parent,type,source\nP1,dog,barks,P2,species,Wikipedia\nP2,canine,a family,,family,Wikipedia\n",
+        "id,label,definition,parent,type,source\nP1,dog,barks,P2,species,Wikipedia\n"
+        "P2,canine,a family,,family,Wikipedia\n",
         "id,label,parent,type,start,end\nP1,dog,P2,species,1914,1918\nP2,canine,,family,1900,\n",
         "id,label,parent,\nP1,dog,P2,\nP2,canine,,\n",
         'id\tlabel\tparent\n"P1"\t"dog"\t"P2"\n"P2"\t"canine"\t\n',
@@ -118,21 +119,21 @@ def test_a_column_named_after_what_it_lists_beside_one_of_their_parents(write, h
     ("content", "known"),
     [
         (
-            "label,capital,continent\nGermany,Berlin,Europe\nFrance,Paris,Europe\nJapan,Tokyo,Asia\n",
+            "label,capital,continent\nGermany,Berlin,Europe\nFrance,Paris,Europe\n"
+            "Japan,Tokyo,Asia\n",
             "continent",
         ),
         ("name,currency\nGermany,Euro\nFrance,Euro\nJapan,Yen\n", "currency"),
         ("SKU,Product Name,Brand\n1,Drill,Bosch\n2,Hammer,Bosch\n3,Saw,Tefal\n", "Brand"),
         ("Product ID,Product Name,Brand\n1,Drill,Bosch\n2,Hammer,Bosch\n3,Saw,Tefal\n", "Brand"),
         (
-            "Product Name,Parent Category,Brand\nDrill,Tools,Bosch\nHammer,Tools,Bosch\nTools,,Tefal\n",
+            "Product Name,Parent Category,Brand\nDrill,Tools,Bosch\nHammer,Tools,Bosch\n"
+            "Tools,,Tefal\n",
             "Brand",
         ),
     ],
 )
-def test_one_name_in_the_first_place_tells_a_table_of_entities(
-    write, content: str, known: str
-) -> None:
+def test_a_known_first_column_makes_a_table_of_entities(write, content: str, known: str) -> None:
     graph = read(write("table.csv", content), on_error="skip")
     assert known in graph.relation_ids
     place = content.startswith(("SKU", "Product ID"))
@@ -213,7 +214,10 @@ def test_labels_of_something_else_are_values(write) -> None:
 
 
 def test_the_first_key_is_the_id_where_others_stand_beside_it(write) -> None:
-    text = "person_id,name,employer_id,city\nP1,Ann Ray,C1,Rome\nP2,Bob Orr,C2,Rome\nP3,Cy Poe,C1,Oslo\nP4,Dee Fox,C1,Oslo\n"
+    text = (
+        "person_id,name,employer_id,city\nP1,Ann Ray,C1,Rome\nP2,Bob Orr,C2,Rome\n"
+        "P3,Cy Poe,C1,Oslo\nP4,Dee Fox,C1,Oslo\n"
+    )
     said = says(read(write("people.csv", text), on_error="raise"))
     assert said["entities"]["P1"][0] == "Ann Ray"
     assert {("P1", "employer_id", "C1"), ("P1", "city", "Rome")} < said["known"]
@@ -240,7 +244,7 @@ def test_the_first_key_is_the_id_where_others_stand_beside_it(write) -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*left out")
-def test_the_id_tells_rows_apart_and_the_label_is_their_own(
+def test_the_id_column_is_the_one_that_distinguishes_rows(
     write, header: str, rows: list[str], identifier: str, label: str
 ) -> None:
     said = says(read(write("rows.csv", "\n".join([header, *rows]))))
@@ -249,7 +253,10 @@ def test_the_id_tells_rows_apart_and_the_label_is_their_own(
 
 @pytest.mark.filterwarnings("ignore:.*left out value")
 def test_a_table_of_values_under_an_id_is_one_of_entities_if_more_is_said(write) -> None:
-    text = "id,property,value,city\n1,Villa Rosa,350000,Rome\n2,Villa Blu,220000,Rome\n3,Casa Nera,180000,Oslo\n"
+    text = (
+        "id,property,value,city\n1,Villa Rosa,350000,Rome\n2,Villa Blu,220000,Rome\n"
+        "3,Casa Nera,180000,Oslo\n"
+    )
     with pytest.warns(ReadWarning, match="took property for the labels"):
         assert ("1", "city", "Rome") in says(read(write("houses.csv", text)))["known"]
 
@@ -281,7 +288,8 @@ def test_a_key_that_goes_with_the_label_is_the_id_however_many_rows_have_it(writ
             {("G1", "organ", "ear"), ("G2", "disease", "D2")},
         ),
         (
-            "# of 2026\n#gene\tpart\tin\tkind\n#\nG1\teye\tx\tA\nG2\teye\tx\tA\nG3\tear\tx\tB\nG4\tear\tx\tB\n",
+            "# of 2026\n#gene\tpart\tin\tkind\n#\nG1\teye\tx\tA\nG2\teye\tx\tA\nG3\tear\tx\tB\n"
+            "G4\tear\tx\tB\n",
             {("G1", "part", "eye"), ("G4", "kind", "B")},
         ),
     ],
@@ -305,7 +313,7 @@ def test_headers_of_few_columns_and_in_comments(
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*left out")
-def test_codes_that_stand_first_tell_namesakes_apart(
+def test_codes_in_the_first_column_distinguish_namesakes(
     write, codes: list[str], ids: set[str]
 ) -> None:
     rows = [f"{code},{name},AL" for code, name in zip(codes, ("Lee", "Lee", "Clay"), strict=True)]
@@ -314,7 +322,7 @@ def test_codes_that_stand_first_tell_namesakes_apart(
 
 
 @pytest.mark.filterwarnings("ignore:.*(took|left out)")
-def test_a_postal_code_is_an_id_where_it_tells_rows_apart(write) -> None:
+def test_a_postal_code_is_an_id_where_it_distinguishes_rows(write) -> None:
     rows = ["101,Rome,Lazio", "102,Rome,Lazio", "201,Oslo,Viken", "202,Oslo,Viken"]
     said = says(read(write("a.csv", "\n".join(["zip_code,city,state", *rows]))))
     assert ("102", "city", "Rome") in said["known"]
@@ -400,7 +408,7 @@ GENES = [
     ],
 )
 def test_symbols_are_names(write, header: str, label: int, synonym: int) -> None:
-    """As the HUGO Gene Nomenclature Committee gives them out, and its form for one's own choice of columns."""
+    """As in downloads of the HUGO Gene Nomenclature Committee, complete and of chosen columns."""
     names = header.split(";" if ";" in header else None)
     path = write("genes.tsv", "\n".join("\t".join(row) for row in [names, *GENES]))
     graph = read(path)
@@ -418,7 +426,10 @@ def test_symbols_are_names(write, header: str, label: int, synonym: int) -> None
 
 
 def test_further_names_are_synonyms(write) -> None:
-    content = "id,name,official_name,alternateNames\nAF,Afghanistan,Islamic Republic of Afghanistan,Kabulistan|Ariana\n"
+    content = (
+        "id,name,official_name,alternateNames\n"
+        "AF,Afghanistan,Islamic Republic of Afghanistan,Kabulistan|Ariana\n"
+    )
     said = says(read(write("a.csv", content), on_error="raise"))
     assert said["entities"]["AF"][1] == {"Islamic Republic of Afghanistan", "Kabulistan", "Ariana"}
     assert not said["known"]
@@ -488,7 +499,10 @@ def test_rows_that_share_all_values_are_about_the_first(
 
 
 def test_a_header_of_unknown_names(write) -> None:
-    content = "Produkt,Hersteller,Farbe,Preis\nEmil,Holz & Co,rot,19\nOtto,Holz & Co,blau,29\nAnna,Brett AG,rot,99\n"
+    content = (
+        "Produkt,Hersteller,Farbe,Preis\nEmil,Holz & Co,rot,19\nOtto,Holz & Co,blau,29\n"
+        "Anna,Brett AG,rot,99\n"
+    )
     with pytest.warns(ReadWarning) as caught:
         graph = read(write("a.csv", content + "Berta,Brett AG,blau,129\n"))
     assert "took Produkt for the labels" in str(caught[0].message)

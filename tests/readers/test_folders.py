@@ -140,7 +140,8 @@ def test_entity_text_by_its_header(write) -> None:
     write(
         "set/entity_text.tsv",
         "mid\tname\tfirst sentence\twikidata_label\twikidata_description\tlemmas\n"
-        "m2\tTwo\t\tTwo things\tsecond\tdeux|zwei\nm1\tOne\tOne is first.\tOne\tfirst\t\nbad line\n",
+        "m2\tTwo\t\tTwo things\tsecond\tdeux|zwei\nm1\tOne\tOne is first.\tOne\tfirst\t\n"
+        "bad line\n",
     )
     graph = read(root, on_error="skip")
     assert list(graph.ids) == ["m2", "m1"]

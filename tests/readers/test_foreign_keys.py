@@ -15,7 +15,10 @@ def quiet(*sources: object) -> set:
 
 
 def test_a_column_may_name_rows_of_another_table_by_id_or_by_label(write) -> None:
-    companies = "id,name,ceo_id,founder,founded\nC1,Fox,P1,Ann Ray,1915\nC2,Disney,P2,Bob Orr,1923\nC3,Lion,P3,Cy Poe,1924\n"
+    companies = (
+        "id,name,ceo_id,founder,founded\nC1,Fox,P1,Ann Ray,1915\n"
+        "C2,Disney,P2,Bob Orr,1923\nC3,Lion,P3,Cy Poe,1924\n"
+    )
     people = "id,name\nP1,Ann Ray\nP2,Bob Orr\nP3,Cy Poe\n"
     folder = write("db/companies.csv", companies).parent
     write("db/people.csv", people)
@@ -69,7 +72,8 @@ def test_numbers_name_rows_of_the_table_that_their_column_is_named_after(write) 
 
 DUMP = {
     "companies": "id,name,ceo_id\n1,Fox,2\n2,Disney,1\n3,Warner,1\n",
-    "films": "id,name,company_id,lead_person_id\n1,Alien,1,3\n2,Titanic,1,1\n3,Cars,2,1\n4,Up,2,2\n",
+    "films": "id,name,company_id,lead_person_id\n1,Alien,1,3\n2,Titanic,1,1\n3,Cars,2,1\n"
+    "4,Up,2,2\n",
     "people": "id,name,country\n1,Ridley Scott,England\n2,James Cameron,Canada\n3,Ann Ray,Canada\n",
 }
 
@@ -147,7 +151,7 @@ def test_numbers_mean_rows_of_no_table_but_the_one_that_their_column_is_named_af
         assert says(read(episodes, people, companies))["known"] == set()
 
 
-def test_a_number_of_its_own_stays_where_ids_are_told_apart(write) -> None:
+def test_a_distinct_number_is_kept_where_ids_get_prefixes(write) -> None:
     folder = write(
         "db/films.csv",
         "id,title,director_id,sequel_id\n1,Alien,1,4\n2,Cars,2,\n3,Up,1,\n4,Aliens,2,\n",

@@ -18,7 +18,8 @@ NEO4J = """<?xml version="1.0" encoding="UTF-8"?>
 <key id="labels" for="node" attr.name="labels" attr.type="string"/>
 <key id="label" for="edge" attr.name="label" attr.type="string"/>
 <graph id="G" edgedefault="directed">
-<node id="n1" labels=":User:Person"><data key="labels">:User:Person</data><data key="name">Ann</data></node>
+<node id="n1" labels=":User:Person"><data key="labels">:User:Person</data>
+<data key="name">Ann</data></node>
 <node id="n2" labels=":User"><data key="labels">:User</data><data key="name">Bob</data></node>
 <edge id="e1" source="n1" target="n2" label="KNOWS"><data key="label">KNOWS</data></edge>
 </graph></graphml>
@@ -106,7 +107,8 @@ def test_edges_without_a_direction_make_a_warning(write) -> None:
         ("a.gexf", '<gexf version="1.3"><graph/></gexf>', "found a fault"),
         (
             "a.graphml",
-            f'<!DOCTYPE graphml [<!ENTITY a SYSTEM "file:///etc/passwd">]>{NEO4J.partition(">")[2]}',
+            '<!DOCTYPE graphml [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+            + NEO4J.partition(">")[2],
             "external",
         ),
         (

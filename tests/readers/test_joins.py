@@ -1,4 +1,4 @@
-"""Tables whose rows name rows of one another by keys: databases, files, lists of JSON, kinds of XML, frames."""
+"""Tables joined by keys: databases, files, JSON lists, XML elements and data frames."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ TABLES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         ],
     ),
     "Employees": (
-        "EmployeeID INTEGER PRIMARY KEY, LastName TEXT, FirstName TEXT, Title TEXT, ReportsTo INTEGER",
+        "EmployeeID INTEGER PRIMARY KEY, LastName TEXT, FirstName TEXT, Title TEXT, "
+        "ReportsTo INTEGER",
         [
             (1, "Davolio", "Nancy", "Representative", 2),
             (2, "Fuller", "Andrew", "Manager", None),
@@ -116,7 +117,7 @@ def said(graph: KnowledgeGraph) -> set[tuple[str, str, str]]:
 
 
 def shop(folder: Path, form: str) -> Path:
-    """Return a database of a shop, with or without its foreign keys declared, or its tables as files or lists."""
+    """Return a shop as a database, with or without foreign keys, as files or as JSON lists."""
     names = {
         table: [column.split()[0] for column in _columns(columns)]
         for table, (columns, _) in TABLES.items()
@@ -230,7 +231,8 @@ def test_files_may_name_rows_by_columns_of_the_same_name(write) -> None:
     ).parent
     write(
         "imdb/name.basics.tsv",
-        "nconst\tprimaryName\tborn\tknownForTitles\nnm1\tWeaver\t1949\ttt1,tt3\nnm2\tPacino\t1940\ttt2\n",
+        "nconst\tprimaryName\tborn\tknownForTitles\nnm1\tWeaver\t1949\ttt1,tt3\n"
+        "nm2\tPacino\t1940\ttt2\n",
     )
     write(
         "imdb/title.principals.tsv",
@@ -276,8 +278,8 @@ def test_kinds_of_elements_may_name_one_another(write) -> None:
     }
 
 
-def test_the_same_codes_of_different_things_are_told_apart(write) -> None:
-    """Asia is no American Samoa, and what repeats the code of a row is no link."""
+def test_equal_codes_of_different_tables_are_kept_apart(write) -> None:
+    """AS is Asia in one table and American Samoa in the other; a repeated own code is no link."""
     continents = {
         code: {"name": name} for code, name in (("AS", "Asia"), ("EU", "Europe"), ("OC", "Oceania"))
     }
@@ -313,7 +315,7 @@ GROUPS = [{"id": 1, "name": "red"}, {"id": 2, "name": "blue"}]
 
 
 @pytest.mark.parametrize("form", ["lists", "files"])
-def test_the_ends_of_links_are_nodes_even_where_numbers_are_told_apart(write, form: str) -> None:
+def test_ends_of_links_are_nodes_even_where_ids_get_prefixes(write, form: str) -> None:
     tables = {"nodes": NODES, "edges": EDGES, "groups": GROUPS}
     if form == "lists":
         path = write("graph.json", json.dumps(tables))
@@ -335,7 +337,7 @@ def test_nodes_and_edges_alone_keep_their_ids(write) -> None:
     assert sorted(graph.ids) == ["1", "2", "3"]
 
 
-def test_lists_of_different_things_with_the_same_ids_are_told_apart_without_keys(write) -> None:
+def test_lists_with_the_same_ids_get_prefixes_without_keys(write) -> None:
     films = [
         {"id": at, "title": title, "genre": "crime"} for at, title in ((1, "Heat"), (2, "Ronin"))
     ]
@@ -350,11 +352,14 @@ def test_lists_of_different_things_with_the_same_ids_are_told_apart_without_keys
 
 
 def test_rows_without_names_may_say_something_of_rows_without_names(write) -> None:
-    """Those that name no row say nothing, and no text of theirs is a label."""
+    """Rows that name no row are left out, and none of their texts becomes a label."""
     folder = write(
         "db/posts.csv", "id,title,topic\n1,Cats,animals\n2,Dogs,animals\n3,Rome,travel\n"
     ).parent
-    body = "What is written here is so long that it can be no label of anything and this is remark {} of them."
+    body = (
+        "What is written here is so long that it can be no label of anything and this is "
+        "remark {} of them."
+    )
     comments = (
         (1, 1, "glad"),
         (2, 1, "glad"),
@@ -418,7 +423,7 @@ def test_keys_in_a_circle(tmp_path: Path) -> None:
 
 
 def test_what_is_no_key_joins_nothing(write) -> None:
-    """Ranks are the same numbers in both tables, and years are those of no table."""
+    """Ranks are equal numbers in both tables, and years occur in no id column."""
     folder = write(
         "db/films.csv",
         "rank,name,year,genre\n1,Alien,1979,horror\n2,Heat,1995,crime\n3,Up,2009,crime\n",

@@ -1,4 +1,4 @@
-"""Names of several languages in RDF, and the one they are wanted in."""
+"""Names of several languages in RDF, and the requested one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ ex:dog skos:broader ex:animal ; skos:prefLabel "dog"@en, "Hund"@de, "perro"@es ;
   skos:altLabel "hound"@en, "Köter"@de-AT, "chucho"@es, "Canis lupus familiaris" ;
   skos:definition "An animal that barks."@en, "Ein Tier, das bellt."@de .
 ex:animal skos:prefLabel "animal"@en-GB, "animale"@it .
-ex:cat skos:broader ex:animal ; skos:prefLabel "gatto"@it, "chat"@fr ; skos:altLabel "micio"@it, "minou"@fr .
+ex:cat skos:broader ex:animal ; skos:prefLabel "gatto"@it, "chat"@fr ; skos:altLabel "micio"@it,
+  "minou"@fr .
 """
 
 
@@ -53,7 +54,7 @@ ex:cat skos:broader ex:animal ; skos:prefLabel "gatto"@it, "chat"@fr ; skos:altL
     ],
 )
 @pytest.mark.parametrize("from_memory", [False, True])
-def test_names_are_in_the_language_asked_for(
+def test_names_are_in_the_requested_language(
     write, language: str, labels: list[str], synonyms: list[str], definition: str, from_memory: bool
 ) -> None:
     path = write("pets.ttl", THESAURUS)
@@ -95,7 +96,7 @@ def test_what_is_no_tag_is_refused(write, language: str) -> None:
         read(write("pets.ttl", THESAURUS), language=language)
 
 
-def test_sentences_to_train_on_are_in_the_language_asked_for(write) -> None:
+def test_training_sentences_are_in_the_requested_language(write) -> None:
     assert "Ein Tier, das bellt." in read_corpus(write("pets.ttl", THESAURUS), language="de")
 
 
@@ -157,21 +158,29 @@ VARIETIES = {
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix ex: <http://example.org/t/> .
 ex:M1 a owl:Class ; rdfs:label "Hematite"@en-US, "Haematite"@en-GB ; rdfs:subClassOf ex:M9 .
-ex:M2 a owl:Class ; rdfs:label "Brimstone"@en-GB, "Sulfur"@en, "Schwefel"@de ; rdfs:subClassOf ex:M9 .
+ex:M2 a owl:Class ; rdfs:label "Brimstone"@en-GB, "Sulfur"@en, "Schwefel"@de ;
+  rdfs:subClassOf ex:M9 .
 ex:M3 a owl:Class ; rdfs:label "Aluminum", "Bauxite metal"@en, "Alu"@de-CH ; rdfs:subClassOf ex:M9 .
-ex:M4 a owl:Class ; rdfs:label "Iridaceae" ; skos:prefLabel "iris family"@en ; rdfs:subClassOf ex:M9 .
+ex:M4 a owl:Class ; rdfs:label "Iridaceae" ; skos:prefLabel "iris family"@en ;
+  rdfs:subClassOf ex:M9 .
 ex:M9 a owl:Class ; rdfs:label "matter"@en .
 """,
-    "a.ofn": """Prefix(ex:=<http://example.org/t/>) Prefix(rdfs:=<http://www.w3.org/2000/01/rdf-schema#>)
+    "a.ofn": """Prefix(ex:=<http://example.org/t/>)
+    Prefix(rdfs:=<http://www.w3.org/2000/01/rdf-schema#>)
 Prefix(skos:=<http://www.w3.org/2004/02/skos/core#>) Ontology(<http://example.org/t>
-Declaration(Class(ex:M1)) Declaration(Class(ex:M2)) Declaration(Class(ex:M3)) Declaration(Class(ex:M4))
+Declaration(Class(ex:M1)) Declaration(Class(ex:M2)) Declaration(Class(ex:M3))
+Declaration(Class(ex:M4))
 Declaration(Class(ex:M9))
 SubClassOf(ex:M1 ex:M9) SubClassOf(ex:M2 ex:M9) SubClassOf(ex:M3 ex:M9) SubClassOf(ex:M4 ex:M9)
-AnnotationAssertion(rdfs:label ex:M1 "Hematite"@en-US) AnnotationAssertion(rdfs:label ex:M1 "Haematite"@en-GB)
-AnnotationAssertion(rdfs:label ex:M2 "Brimstone"@en-GB) AnnotationAssertion(rdfs:label ex:M2 "Sulfur"@en)
+AnnotationAssertion(rdfs:label ex:M1 "Hematite"@en-US)
+AnnotationAssertion(rdfs:label ex:M1 "Haematite"@en-GB)
+AnnotationAssertion(rdfs:label ex:M2 "Brimstone"@en-GB)
+AnnotationAssertion(rdfs:label ex:M2 "Sulfur"@en)
 AnnotationAssertion(rdfs:label ex:M2 "Schwefel"@de) AnnotationAssertion(rdfs:label ex:M3 "Aluminum")
-AnnotationAssertion(rdfs:label ex:M3 "Bauxite metal"@en) AnnotationAssertion(rdfs:label ex:M3 "Alu"@de-CH)
-AnnotationAssertion(rdfs:label ex:M4 "Iridaceae") AnnotationAssertion(skos:prefLabel ex:M4 "iris family"@en)
+AnnotationAssertion(rdfs:label ex:M3 "Bauxite metal"@en)
+AnnotationAssertion(rdfs:label ex:M3 "Alu"@de-CH)
+AnnotationAssertion(rdfs:label ex:M4 "Iridaceae")
+AnnotationAssertion(skos:prefLabel ex:M4 "iris family"@en)
 AnnotationAssertion(rdfs:label ex:M9 "matter"@en))""",
     "a.omn": """Prefix: ex: <http://example.org/t/>
 Prefix: rdfs: <http://www.w3.org/2000/01/rdf-schema#>

@@ -1,4 +1,4 @@
-"""Mappings of tables: written down in YAML, guessed, applied, and declared by the tables themselves."""
+"""Table mappings: in YAML, guessed, applied, and declared by the tables themselves."""
 
 from __future__ import annotations
 
@@ -75,7 +75,10 @@ def test_a_mapping_says_what_columns_are(write) -> None:
     said = says(read(path, mapping=mapping, on_error="raise"))
     assert said["known"] == {
         *((f"P{row}", "is_a", kind) for row, kind in enumerate(("dog", "cat", "dog", "cat"), 1)),
-        *((f"P{row}", "born in", year) for row, year in enumerate(("2019", "2020", "2018", "2021"), 1)),
+        *(
+            (f"P{row}", "born in", year)
+            for row, year in enumerate(("2019", "2020", "2018", "2021"), 1)
+        ),
     }  # fmt: skip
     assert said["entities"]["P1"] == ("Rex", set(), "old friend")
     triples = TableMapping(head="name", relation="kind", tail="home")
@@ -118,7 +121,7 @@ def test_what_is_inspected_is_what_is_read(write, tmp_path: Path) -> None:
 
 
 def test_a_guess_does_not_flip_with_new_rows(write) -> None:
-    """Of the new rows alone, or of all, homes would be texts that few rows share."""
+    """Guessed from the new rows or from all, homes would be texts that few rows share."""
     first = read(write("old/pets.csv", PETS), on_error="skip")
     rows = "".join(f"Q{at},Pet {at},dog,home {at},2022,Ann,x\n" for at in range(40))
     path = write("new/pets.csv", PETS.split("\n", 1)[0] + "\n" + rows)
@@ -162,7 +165,7 @@ def test_codes_are_below_what_they_begin_with_where_a_mapping_says_so(write) -> 
     assert ("01.11", "is_a", "01.1") in says(read(path, mapping=by_letters))["known"]
 
 
-# Tables that say what their columns are -----------------------------------------------------------
+# Tables that declare their columns -----------------------------------------------------------
 
 
 def test_a_robot_template_says_what_its_columns_are(write) -> None:
@@ -211,13 +214,14 @@ def test_a_data_package_says_what_columns_are(write) -> None:
     assert alone.mappings[0].id == ("nr",)
 
 
-# XML ------------------------------------------------------------------------------------------------
+# XML ----------------------------------------------------------------------------------------------
 
 
 def test_a_mapping_reads_elements_of_xml(write) -> None:
     path = write(
         "a.xml",
-        "<zoo><animal key='a1'><called xml:lang='en'>Owl</called><called xml:lang='de'>Eule</called>"
+        "<zoo><animal key='a1'><called xml:lang='en'>Owl</called>"
+        "<called xml:lang='de'>Eule</called>"
         "<eats ref='a2'/><animal key='a3'><called>Barn owl</called></animal></animal>"
         "<animal key='a2'><called>Mouse</called></animal></zoo>",
     )
@@ -233,7 +237,7 @@ def test_a_mapping_reads_elements_of_xml(write) -> None:
         read(path, mapping=replace(mapping, rows=(".//animal[",)))
 
 
-# Indexes --------------------------------------------------------------------------------------------
+# Indexes ------------------------------------------------------------------------------------------
 
 
 def test_an_index_reads_what_is_added_by_its_mappings(write, tmp_path: Path) -> None:

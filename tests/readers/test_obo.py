@@ -110,7 +110,10 @@ def test_faults_in_many_places(write) -> None:
     bad = PETS.replace("ontology: pets", "date: 99:99").replace(
         "[Typedef]\nid: part_of", "[Typedef]\nid:"
     )
-    bad += '\n[Term]\nid: PET:2\nname: dog again\nsynonym: "bow-wow" EXACT []\n\n[Term]\nname: nameless\n'
+    bad += (
+        '\n[Term]\nid: PET:2\nname: dog again\nsynonym: "bow-wow" EXACT []\n\n[Term]\n'
+        "name: nameless\n"
+    )
     graph = read(
         write("pets.obo", bad.encode() + b"\n[Term]\nid: PET:10\nname: caf\xe9\n"), on_error="skip"
     )
@@ -180,7 +183,8 @@ id: CHEBI:1
 name: acetone
 def: "A ketone." [NIST Chemistry WebBook:]
 synonym: "propanone" RELATED [NIST Chemistry WebBook:]
-synonym: "acetone \\"pure\\"" EXACT IUPAC_NAME [NIST Chemistry WebBook:67-64-1 "CAS, a number", KEGG COMPOUND:]
+synonym: "acetone \\"pure\\"" EXACT IUPAC_NAME [NIST Chemistry WebBook:67-64-1 \
+"CAS, a number", KEGG COMPOUND:]
 synonym: "dimethyl ketone" [ChEBI:]
 synonym: "pyroacetic spirit"
 exact_synonym: "2-propanone" [KEGG COMPOUND:C00207]
@@ -219,9 +223,12 @@ def test_lines_of_older_versions_say_what_they_say(write) -> None:
     assert says(graph)["alternatives"] == {"CHEBI:1": {"Old ChEBI:9"}}
     (warning,) = given
     assert str(warning.message) == (
-        f"{path}: passed over, as nothing of it is read: faulty header clauses 'date' (1, the first in line 2), "
-        "clauses 'use_term' (2, the first in line 18), clauses 'star_rating' (2, the first in line 20), "
-        "faulty clauses 'creation_date' (1, the first in line 21), faulty clauses 'xref' (1, the first in line 22)"
+        f"{path}: passed over, as nothing of it is read: faulty header clauses 'date' (1, the "
+        f"first in line 2), "
+        "clauses 'use_term' (2, the first in line 18), clauses 'star_rating' (2, the first in "
+        "line 20), "
+        "faulty clauses 'creation_date' (1, the first in line 21), faulty clauses 'xref' (1, "
+        "the first in line 22)"
     )
     assert says(read(path, on_error="raise")) == says(graph)
 
@@ -310,7 +317,8 @@ def test_a_panic_of_the_parser_costs_one_line(write, monkeypatch: pytest.MonkeyP
     assert (graph.n_entities, graph.skipped) == (5, 1)
     with pytest.raises(
         ReadError,
-        match=r"pets\.obo:17: expected an OBO clause, found 'relationship: part_of PET:3 ! pack' \(the parser failed",
+        match=r"pets\.obo:17: expected an OBO clause, found 'relationship: "
+        r"part_of PET:3 ! pack' \(the parser failed",
     ):
         read(path, on_error="raise")
     monkeypatch.setattr(fastobo, "loads", parse)
@@ -355,7 +363,10 @@ def test_alternative_ids_stand_for_their_terms(write) -> None:
 
 
 def test_what_leads_to_its_own_alternative_id_is_no_link(write) -> None:
-    links = "[Term]\nid: T:4\nname: pain\nalt_id: T:44\nis_a: T:44\nrelationship: causes T:4\nrelationship: after T:44\n"
+    links = (
+        "[Term]\nid: T:4\nname: pain\nalt_id: T:44\nis_a: T:44\nrelationship: causes T:4\n"
+        "relationship: after T:44\n"
+    )
     assert says(read(write("a.obo", links), on_error="raise"))["known"] == {
         ("T:4", "causes", "T:4")
     }

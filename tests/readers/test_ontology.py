@@ -24,17 +24,20 @@ ex:Cat a owl:Class ; rdfs:subClassOf ex:Animal ,
 ex:Tail a owl:Class .
 ex:Pet a owl:Class ; owl:equivalentClass [ a owl:Class ; owl:intersectionOf ( ex:Animal
   [ a owl:Restriction ; owl:onProperty ex:ownedBy ; owl:someValuesFrom ex:Person ] ) ] .
-ex:LapDog a owl:Class ; rdfs:subClassOf ex:Dog ; owl:equivalentClass [ owl:intersectionOf ( ex:Animal
+ex:LapDog a owl:Class ; rdfs:subClassOf ex:Dog ;
+  owl:equivalentClass [ owl:intersectionOf ( ex:Animal
   [ a owl:Restriction ; owl:onProperty ex:ownedBy ; owl:someValuesFrom ex:Person ] ) ] .
 ex:Person a owl:Class .
 ex:Old a owl:Class ; rdfs:subClassOf ex:Dog ; owl:deprecated "true"^^xsd:boolean .
 ex:hasPart a owl:ObjectProperty ; rdfs:label "hasPart" .
-ex:ownedBy a owl:ObjectProperty ; rdfs:domain ex:Pet ; rdfs:range [ owl:unionOf ( ex:Person ex:Cat ) ] .
+ex:ownedBy a owl:ObjectProperty ; rdfs:domain ex:Pet ;
+  rdfs:range [ owl:unionOf ( ex:Person ex:Cat ) ] .
 ex:age a owl:DatatypeProperty ; rdfs:domain ex:Pet ; rdfs:range xsd:int .
 ex:rex a owl:NamedIndividual , ex:Dog ; ex:ownedBy ex:ann .
 ex:ann a ex:Person .
 ex:nobody a owl:NamedIndividual ; rdfs:label "nobody" .
-[] a owl:Axiom ; owl:annotatedSource ex:Dog ; owl:annotatedProperty rdfs:subClassOf ; owl:annotatedTarget ex:Animal .
+[] a owl:Axiom ; owl:annotatedSource ex:Dog ; owl:annotatedProperty rdfs:subClassOf ;
+  owl:annotatedTarget ex:Animal .
 """
 )
 
@@ -100,7 +103,8 @@ def test_schema_org(write) -> None:
         write(
             "schema.ttl",
             PREFIXES
-            + """schema:Thing a rdfs:Class . schema:Person a rdfs:Class ; rdfs:subClassOf schema:Thing .
+            + """schema:Thing a rdfs:Class . schema:Person a rdfs:Class ;
+              rdfs:subClassOf schema:Thing .
 schema:Organization a rdfs:Class ; rdfs:subClassOf schema:Thing .
 schema:DataType a rdfs:Class ; rdfs:subClassOf rdfs:Class .
 schema:Text a schema:DataType , rdfs:Class .
@@ -123,10 +127,10 @@ def test_a_list_that_bites_its_tail_ends(write) -> None:
     graph = read(
         write(
             "a.ttl",
-            PREFIXES
-            + "ex:A a owl:Class ; rdfs:subClassOf ex:B ; owl:equivalentClass [ owl:intersectionOf _:l ] .\n"
-            + "_:l rdf:first ex:B ; rdf:rest _:l . ex:C owl:equivalentClass _:e . _:e owl:intersectionOf _:m .\n"
-            + "_:m rdf:first _:e ; rdf:rest _:m .",
+            PREFIXES + "ex:A a owl:Class ; rdfs:subClassOf ex:B ; "
+            "owl:equivalentClass [ owl:intersectionOf _:l ] .\n"
+            + "_:l rdf:first ex:B ; rdf:rest _:l . ex:C owl:equivalentClass _:e . "
+            "_:e owl:intersectionOf _:m .\n" + "_:m rdf:first _:e ; rdf:rest _:m .",
         )
     )
     assert graph.n_triples == 1
@@ -134,7 +138,8 @@ def test_a_list_that_bites_its_tail_ends(write) -> None:
 
 def test_individuals_and_concepts_beside_classes_stay(write) -> None:
     data = (
-        'ex:bob a ex:Someone ; rdfs:label "Bob" ; ex:knows ex:ann . ex:ann a ex:Someone ; rdfs:label "Ann" .\n'
+        'ex:bob a ex:Someone ; rdfs:label "Bob" ; ex:knows ex:ann . ex:ann a ex:Someone ; '
+        'rdfs:label "Ann" .\n'
         'ex:red a <http://www.w3.org/2004/02/skos/core#Concept> ; rdfs:label "red" .\n'
     )
     graph = read(
@@ -148,10 +153,12 @@ def test_individuals_and_concepts_beside_classes_stay(write) -> None:
 
 def test_classes_that_only_axioms_name_count(write) -> None:
     more = (
-        "ex:Child a owl:Class ; rdfs:subClassOf [ owl:onProperty ex:hasPart ; owl:someValuesFrom obo:X_1 ] ,\n"
+        "ex:Child a owl:Class ; rdfs:subClassOf [ owl:onProperty ex:hasPart ; "
+        "owl:someValuesFrom obo:X_1 ] ,\n"
         "  [ owl:onProperty ex:age ; owl:someValuesFrom xsd:int ] ,\n"
         "  [ owl:onProperty ex:age ; owl:someValuesFrom ex:Years ] .\n"
-        "ex:Years a rdfs:Datatype ; owl:equivalentClass [ a rdfs:Datatype ; owl:onDatatype xsd:int ] .\n"
+        "ex:Years a rdfs:Datatype ; owl:equivalentClass [ a rdfs:Datatype ; "
+        "owl:onDatatype xsd:int ] .\n"
         "ex:age owl:equivalentClass ex:Tail .\n"
         "ex:Owner owl:equivalentClass [ owl:intersectionOf ( obo:X_2\n"
         "  [ owl:onProperty ex:hasPart ; owl:someValuesFrom ex:Old ]\n"
@@ -171,16 +178,21 @@ def test_classes_that_only_axioms_name_count(write) -> None:
 
 def test_data_beside_classes_stays_and_annotations_do_not(write) -> None:
     facts = (
-        'ex:ann a ex:Person ; ex:worksFor ex:acme ; ex:livesIn <http://far.org/Berlin> . ex:acme rdfs:label "Acme" .\n'
+        "ex:ann a ex:Person ; ex:worksFor ex:acme ; ex:livesIn <http://far.org/Berlin> . "
+        'ex:acme rdfs:label "Acme" .\n'
         'ex:acme ex:locatedIn ex:berlin . ex:berlin rdfs:label "Berlin" .\n'
     )
     ontology = (
-        'ex: a owl:Ontology ; rdfs:label "of persons" ; ex:madeBy ex:ann . ex:worksFor rdfs:label "works for" .\n'
+        'ex: a owl:Ontology ; rdfs:label "of persons" ; ex:madeBy ex:ann . '
+        'ex:worksFor rdfs:label "works for" .\n'
         "ex:Person a owl:Class ; rdfs:subClassOf ex:Being ; ex:seen <http://far.org/Person> .\n"
         "ex:hint a owl:AnnotationProperty .\n"
-        "ex:ann ex:seen <http://far.org/ann> ; ex:hint <http://far.org/hint> ; rdfs:seeAlso <http://far.org/more> ;\n"
-        "  owl:sameAs <http://far.org/me> ; schema:sameAs <http://far.org/me> ; ex:madeBy [] ; ex:uses ex:worksFor .\n"
-        'ex:Years a rdfs:Datatype ; rdfs:label "years" . ex:parts a owl:ObjectProperty ; rdfs:label "parts" .\n'
+        "ex:ann ex:seen <http://far.org/ann> ; ex:hint <http://far.org/hint> ; "
+        "rdfs:seeAlso <http://far.org/more> ;\n"
+        "  owl:sameAs <http://far.org/me> ; schema:sameAs <http://far.org/me> ; ex:madeBy [] ; "
+        "ex:uses ex:worksFor .\n"
+        'ex:Years a rdfs:Datatype ; rdfs:label "years" . ex:parts a owl:ObjectProperty ; '
+        'rdfs:label "parts" .\n'
     )
     said = says(read(write("a.ttl", PREFIXES + facts + ontology), on_error="raise"))
     alone = says(read(write("b.ttl", PREFIXES + facts), on_error="raise"))
@@ -196,10 +208,14 @@ def test_restrictions_that_say_that_there_is_one(write) -> None:
 ex:Dog a owl:Class ; rdfs:subClassOf ex:Animal ,
   [ owl:onProperty ex:from ; owl:hasValue ex:Wales ] ,
   [ owl:onProperty ex:age ; owl:hasValue 3 ] ,
-  [ owl:onProperty ex:has ; owl:qualifiedCardinality "4"^^xsd:nonNegativeInteger ; owl:onClass ex:Leg ] ,
-  [ owl:onProperty ex:has ; owl:minQualifiedCardinality "1"^^xsd:nonNegativeInteger ; owl:onClass ex:Tail ] ,
-  [ owl:onProperty ex:has ; owl:minQualifiedCardinality "0"^^xsd:nonNegativeInteger ; owl:onClass ex:Fin ] ,
-  [ owl:onProperty ex:has ; owl:maxQualifiedCardinality "9"^^xsd:nonNegativeInteger ; owl:onClass ex:Wing ] .
+  [ owl:onProperty ex:has ; owl:qualifiedCardinality "4"^^xsd:nonNegativeInteger ;
+    owl:onClass ex:Leg ] ,
+  [ owl:onProperty ex:has ; owl:minQualifiedCardinality "1"^^xsd:nonNegativeInteger ;
+    owl:onClass ex:Tail ] ,
+  [ owl:onProperty ex:has ; owl:minQualifiedCardinality "0"^^xsd:nonNegativeInteger ;
+    owl:onClass ex:Fin ] ,
+  [ owl:onProperty ex:has ; owl:maxQualifiedCardinality "9"^^xsd:nonNegativeInteger ;
+    owl:onClass ex:Wing ] .
 ex:Wales a owl:NamedIndividual ; rdfs:label "Wales" .
 ex:CatOrDog a owl:Class ; owl:equivalentClass [ owl:unionOf ( ex:Cat ex:Dog ) ] .
 ex:Cat a owl:Class . ex:Animal a owl:Class .

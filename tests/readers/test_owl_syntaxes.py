@@ -1,4 +1,4 @@
-"""OWL/XML, the functional and the Manchester syntax say what the RDF says that their axioms stand for."""
+"""OWL/XML, functional and Manchester syntax give the graph of the same axioms in Turtle."""
 
 from __future__ import annotations
 
@@ -9,57 +9,83 @@ import pytest
 from ontodex.errors import ReadError
 from ontodex.readers import read
 
-HEAD = '<Ontology xmlns="http://www.w3.org/2002/07/owl#" xml:base="http://x.org/pets" ontologyIRI="http://x.org/pets">'
+HEAD = (
+    '<Ontology xmlns="http://www.w3.org/2002/07/owl#" xml:base="http://x.org/pets" '
+    'ontologyIRI="http://x.org/pets">'
+)
 AXIOMS = """
-<Prefix name="ex" IRI="http://x.org/pets#"/><Prefix name="rdfs" IRI="http://www.w3.org/2000/01/rdf-schema#"/>
-<Annotation><AnnotationProperty abbreviatedIRI="rdfs:comment"/><Literal>An ontology of pets.</Literal></Annotation>
-<Declaration><Class IRI="#Animal"/></Declaration><Declaration><Class abbreviatedIRI="ex:Dog"/></Declaration>
+<Prefix name="ex" IRI="http://x.org/pets#"/>
+<Prefix name="rdfs" IRI="http://www.w3.org/2000/01/rdf-schema#"/>
+<Annotation><AnnotationProperty abbreviatedIRI="rdfs:comment"/>
+<Literal>An ontology of pets.</Literal></Annotation>
+<Declaration><Class IRI="#Animal"/></Declaration><Declaration><Class abbreviatedIRI="ex:Dog"/>
+</Declaration>
 <Declaration><Class IRI="#Pet"/></Declaration><Declaration><Class IRI="#BigDog"/></Declaration>
-<Declaration><Class IRI="http://x.org/pets#Hound"/></Declaration><Declaration><Class IRI="#Gone"/></Declaration>
-<Declaration><ObjectProperty IRI="#livesIn"/></Declaration><Declaration><ObjectProperty IRI="#owns"/></Declaration>
-<Declaration><Class IRI="#House"/></Declaration><Declaration><NamedIndividual IRI="#Rex"/></Declaration>
-<SubClassOf><Annotation><AnnotationProperty abbreviatedIRI="rdfs:comment"/><Literal>sure</Literal></Annotation>
+<Declaration><Class IRI="http://x.org/pets#Hound"/></Declaration><Declaration><Class IRI="#Gone"/>
+</Declaration>
+<Declaration><ObjectProperty IRI="#livesIn"/></Declaration>
+<Declaration><ObjectProperty IRI="#owns"/></Declaration>
+<Declaration><Class IRI="#House"/></Declaration><Declaration><NamedIndividual IRI="#Rex"/>
+</Declaration>
+<SubClassOf><Annotation><AnnotationProperty abbreviatedIRI="rdfs:comment"/><Literal>sure</Literal>
+</Annotation>
   <Class IRI="#Dog"/><Class IRI="#Animal"/></SubClassOf>
-<SubClassOf><Class IRI="#Pet"/><ObjectSomeValuesFrom><ObjectProperty IRI="#livesIn"/><Class IRI="#House"/>
+<SubClassOf><Class IRI="#Pet"/><ObjectSomeValuesFrom><ObjectProperty IRI="#livesIn"/>
+<Class IRI="#House"/>
   </ObjectSomeValuesFrom></SubClassOf>
-<SubClassOf><Class IRI="#Pet"/><ObjectAllValuesFrom><ObjectProperty IRI="#livesIn"/><Class IRI="#House"/>
+<SubClassOf><Class IRI="#Pet"/><ObjectAllValuesFrom><ObjectProperty IRI="#livesIn"/>
+<Class IRI="#House"/>
   </ObjectAllValuesFrom></SubClassOf>
-<SubClassOf><Class IRI="#Pet"/><ObjectMinCardinality cardinality="2"><ObjectProperty IRI="#owns"/><Class IRI="#House"/>
+<SubClassOf><Class IRI="#Pet"/><ObjectMinCardinality cardinality="2"><ObjectProperty IRI="#owns"/>
+<Class IRI="#House"/>
   </ObjectMinCardinality></SubClassOf>
-<SubClassOf><Class IRI="#Dog"/><ObjectMinCardinality cardinality="0"><ObjectProperty IRI="#owns"/><Class IRI="#House"/>
+<SubClassOf><Class IRI="#Dog"/><ObjectMinCardinality cardinality="0"><ObjectProperty IRI="#owns"/>
+<Class IRI="#House"/>
   </ObjectMinCardinality></SubClassOf>
-<SubClassOf><Class IRI="#Dog"/><ObjectMaxCardinality cardinality="2"><ObjectProperty IRI="#owns"/><Class IRI="#Pet"/>
+<SubClassOf><Class IRI="#Dog"/><ObjectMaxCardinality cardinality="2"><ObjectProperty IRI="#owns"/>
+<Class IRI="#Pet"/>
   </ObjectMaxCardinality></SubClassOf>
-<SubClassOf><Class IRI="#BigDog"/><ObjectExactCardinality cardinality="1"><ObjectProperty IRI="#owns"/>
-  <ObjectIntersectionOf><Class IRI="#House"/><Class IRI="#Animal"/></ObjectIntersectionOf></ObjectExactCardinality>
+<SubClassOf><Class IRI="#BigDog"/>
+<ObjectExactCardinality cardinality="1"><ObjectProperty IRI="#owns"/>
+  <ObjectIntersectionOf><Class IRI="#House"/><Class IRI="#Animal"/></ObjectIntersectionOf>
+  </ObjectExactCardinality>
   </SubClassOf>
-<SubClassOf><Class IRI="#Hound"/><ObjectHasValue><ObjectProperty IRI="#livesIn"/><NamedIndividual IRI="#Kennel"/>
+<SubClassOf><Class IRI="#Hound"/><ObjectHasValue><ObjectProperty IRI="#livesIn"/>
+<NamedIndividual IRI="#Kennel"/>
   </ObjectHasValue></SubClassOf>
-<EquivalentClasses><ObjectIntersectionOf><Class IRI="#Dog"/><ObjectSomeValuesFrom><ObjectProperty IRI="#livesIn"/>
+<EquivalentClasses><ObjectIntersectionOf><Class IRI="#Dog"/>
+<ObjectSomeValuesFrom><ObjectProperty IRI="#livesIn"/>
   <Class IRI="#House"/>
   </ObjectSomeValuesFrom></ObjectIntersectionOf><Class IRI="#BigDog"/></EquivalentClasses>
 <EquivalentClasses><Class IRI="#Dog"/><Class IRI="#Hound"/></EquivalentClasses>
-<ObjectPropertyDomain><ObjectProperty IRI="#owns"/><ObjectUnionOf><Class IRI="#Pet"/><Class IRI="#Dog"/>
+<ObjectPropertyDomain><ObjectProperty IRI="#owns"/><ObjectUnionOf><Class IRI="#Pet"/>
+<Class IRI="#Dog"/>
   </ObjectUnionOf></ObjectPropertyDomain>
 <ObjectPropertyRange><ObjectProperty IRI="#owns"/><Class IRI="#House"/></ObjectPropertyRange>
 <ClassAssertion><Class IRI="#Dog"/><NamedIndividual IRI="#Rex"/></ClassAssertion>
 <ClassAssertion><Class IRI="#Dog"/><AnonymousIndividual nodeID="_:one"/></ClassAssertion>
-<ObjectPropertyAssertion><ObjectProperty IRI="#owns"/><NamedIndividual IRI="#Rex"/><NamedIndividual IRI="#Kennel"/>
+<ObjectPropertyAssertion><ObjectProperty IRI="#owns"/><NamedIndividual IRI="#Rex"/>
+<NamedIndividual IRI="#Kennel"/>
   </ObjectPropertyAssertion>
-<ObjectPropertyAssertion><ObjectInverseOf><ObjectProperty IRI="#owns"/></ObjectInverseOf><NamedIndividual IRI="#Rex"/>
+<ObjectPropertyAssertion><ObjectInverseOf><ObjectProperty IRI="#owns"/></ObjectInverseOf>
+<NamedIndividual IRI="#Rex"/>
   <NamedIndividual IRI="#Ann"/></ObjectPropertyAssertion>
-<Declaration><NamedIndividual IRI="#Kennel"/></Declaration><Declaration><NamedIndividual IRI="#Ann"/></Declaration>
+<Declaration><NamedIndividual IRI="#Kennel"/></Declaration>
+<Declaration><NamedIndividual IRI="#Ann"/></Declaration>
 <DataPropertyAssertion><DataProperty IRI="#age"/><NamedIndividual IRI="#Rex"/><Literal>3</Literal>
   </DataPropertyAssertion>
 <AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:label"/><IRI>#Dog</IRI>
   <Literal xml:lang="en">dog</Literal></AnnotationAssertion>
 <AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:label"/><IRI>#Dog</IRI>
   <Literal xml:lang="de">Hund</Literal></AnnotationAssertion>
-<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:comment"/><AbbreviatedIRI>ex:Dog</AbbreviatedIRI>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:comment"/>
+<AbbreviatedIRI>ex:Dog</AbbreviatedIRI>
   <Literal>Barks &amp; bites.</Literal></AnnotationAssertion>
-<AnnotationAssertion><AnnotationProperty abbreviatedIRI="owl:deprecated"/><IRI>#Gone</IRI><Literal>true</Literal>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="owl:deprecated"/><IRI>#Gone</IRI>
+<Literal>true</Literal>
   </AnnotationAssertion>
-<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:seeAlso"/><IRI>#Dog</IRI><IRI>http://example.org/</IRI>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:seeAlso"/><IRI>#Dog</IRI>
+<IRI>http://example.org/</IRI>
   </AnnotationAssertion>
 </Ontology>"""
 FUNCTIONAL = r"""
@@ -69,9 +95,11 @@ Prefix(rdfs:=<http://www.w3.org/2000/01/rdf-schema#>)
 Ontology(<http://x.org/pets> <http://x.org/pets/1.0>
 Import(<http://x.org/others>)
 Annotation(rdfs:comment "An \"ontology\" of pets) # no comment"@en)
-Declaration(Class(:Animal)) Declaration(Class(ex:Dog)) Declaration( Class ( :Pet ) ) Declaration(Class(:BigDog))
+Declaration(Class(:Animal)) Declaration(Class(ex:Dog)) Declaration( Class ( :Pet ) )
+Declaration(Class(:BigDog))
 Declaration(Class(<http://x.org/pets#Hound>)) Declaration(Class(:House)) Declaration(Class(:Gone))
-Declaration(ObjectProperty(:livesIn)) Declaration(ObjectProperty(:owns)) Declaration(NamedIndividual(:Rex))
+Declaration(ObjectProperty(:livesIn)) Declaration(ObjectProperty(:owns))
+Declaration(NamedIndividual(:Rex))
 Declaration(NamedIndividual(:Kennel)) Declaration(NamedIndividual(:Ann))
 SubClassOf(Annotation(rdfs:comment "sure"^^xsd:string) ex:Dog :Animal)
 SubClassOf(:Pet ObjectSomeValuesFrom(:livesIn :House))
@@ -85,10 +113,12 @@ EquivalentClasses(ObjectIntersectionOf(:Dog ObjectSomeValuesFrom(:livesIn :House
 EquivalentClasses(:Dog :Hound)
 ObjectPropertyDomain(:owns ObjectUnionOf(:Pet :Dog)) ObjectPropertyRange(:owns :House)
 ClassAssertion(:Dog :Rex) ClassAssertion(:Dog _:one)
-ObjectPropertyAssertion(:owns :Rex :Kennel) ObjectPropertyAssertion(ObjectInverseOf(:owns) :Rex :Ann)
+ObjectPropertyAssertion(:owns :Rex :Kennel)
+ObjectPropertyAssertion(ObjectInverseOf(:owns) :Rex :Ann)
 DataPropertyAssertion(:age :Rex "3"^^<http://www.w3.org/2001/XMLSchema#integer>)
 SubObjectPropertyOf(ObjectPropertyChain(:owns :livesIn) :owns)
-AnnotationAssertion(rdfs:label :Dog "dog"@en) AnnotationAssertion(rdfs:label <http://x.org/pets#Dog> "Hund"@de)
+AnnotationAssertion(rdfs:label :Dog "dog"@en)
+AnnotationAssertion(rdfs:label <http://x.org/pets#Dog> "Hund"@de)
 DataPropertyAssertion(rdfs:comment ex:Dog "Barks & bites.")
 AnnotationAssertion(owl:deprecated :Gone "true"^^xsd:boolean)
 AnnotationAssertion(rdfs:seeAlso :Dog <http://example.org/>)
@@ -127,10 +157,12 @@ Class: owl:Thing
 Class: ex:Dog
     Annotations:
         rdfs:label "dog"@en, rdfs:label "Hund"@de,
-        Annotations: rdfs:comment "of a note", rdfs:seeAlso <http://example.org/> rdfs:comment "Barks & bites.",
+        Annotations: rdfs:comment "of a note", rdfs:seeAlso <http://example.org/>
+        rdfs:comment "Barks & bites.",
         rdfs:seeAlso <http://example.org/>
     SubClassOf: Annotations: rdfs:comment "sure"^^xsd:string, rdfs:comment "very" Animal,
-        owns min 0 House, owns max 2 Pet, not (owns some Pet), livesIn Self, age some xsd:integer[>= 0],
+        owns min 0 House, owns max 2 Pet, not (owns some Pet), livesIn Self,
+        age some xsd:integer[>= 0],
         age value 3, age some string, age min 1, age exactly 1 xsd:integer
     EquivalentTo: Hound
     DisjointWith: Annotations: rdfs:comment "a cat is none" Pet
@@ -166,19 +198,24 @@ Rule: Dog(?x), owns(?x, ?y) -> Pet(?y)
 TURTLE = """
 @prefix ex: <http://x.org/pets#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-ex:Animal a owl:Class . ex:Dog a owl:Class . ex:Pet a owl:Class . ex:BigDog a owl:Class . ex:Hound a owl:Class .
+ex:Animal a owl:Class . ex:Dog a owl:Class . ex:Pet a owl:Class . ex:BigDog a owl:Class .
+ex:Hound a owl:Class .
 ex:House a owl:Class . ex:Gone a owl:Class ; owl:deprecated true . ex:livesIn a owl:ObjectProperty .
 ex:owns a owl:ObjectProperty ; rdfs:domain [ owl:unionOf (ex:Pet ex:Dog) ] ; rdfs:range ex:House .
 ex:Dog rdfs:subClassOf ex:Animal ; rdfs:label "dog"@en, "Hund"@de ;
   rdfs:comment "Barks & bites." ; owl:equivalentClass ex:Hound .
 ex:Pet rdfs:subClassOf [ owl:onProperty ex:livesIn ; owl:someValuesFrom ex:House ] .
-ex:Pet rdfs:subClassOf [ owl:onProperty ex:owns ; owl:minQualifiedCardinality 2 ; owl:onClass ex:House ] .
-ex:Dog rdfs:subClassOf [ owl:onProperty ex:owns ; owl:minQualifiedCardinality 0 ; owl:onClass ex:House ] .
-ex:Dog rdfs:subClassOf [ owl:onProperty ex:owns ; owl:maxQualifiedCardinality 2 ; owl:onClass ex:Pet ] .
+ex:Pet rdfs:subClassOf [ owl:onProperty ex:owns ; owl:minQualifiedCardinality 2 ;
+  owl:onClass ex:House ] .
+ex:Dog rdfs:subClassOf [ owl:onProperty ex:owns ; owl:minQualifiedCardinality 0 ;
+  owl:onClass ex:House ] .
+ex:Dog rdfs:subClassOf [ owl:onProperty ex:owns ; owl:maxQualifiedCardinality 2 ;
+  owl:onClass ex:Pet ] .
 ex:BigDog rdfs:subClassOf [ owl:onProperty ex:owns ; owl:qualifiedCardinality 1 ;
   owl:onClass [ owl:intersectionOf (ex:House ex:Animal) ] ] .
 ex:Hound rdfs:subClassOf [ owl:onProperty ex:livesIn ; owl:hasValue ex:Kennel ] .
-ex:BigDog owl:equivalentClass [ owl:intersectionOf (ex:Dog [ owl:onProperty ex:livesIn ; owl:someValuesFrom ex:House ]) ] .
+ex:BigDog owl:equivalentClass [ owl:intersectionOf (ex:Dog [ owl:onProperty ex:livesIn ;
+  owl:someValuesFrom ex:House ]) ] .
 ex:Rex a owl:NamedIndividual, ex:Dog ; ex:owns ex:Kennel . ex:Kennel a owl:NamedIndividual .
 ex:Ann a owl:NamedIndividual ; ex:owns ex:Rex .
 """
@@ -311,7 +348,8 @@ def test_a_fault_names_its_line(write) -> None:
         "<EquivalentClasses/>",
         "<Declaration/>",
         "<AnnotationAssertion><IRI/></AnnotationAssertion>",
-        "<ObjectPropertyAssertion><ObjectInverseOf/><IRI>#a</IRI><IRI>#b</IRI></ObjectPropertyAssertion>",
+        "<ObjectPropertyAssertion><ObjectInverseOf/><IRI>#a</IRI><IRI>#b</IRI>"
+        "</ObjectPropertyAssertion>",
         "<SubClassOf><Class IRI='#a'/>"
         + "<ObjectUnionOf>" * 20_000
         + "</ObjectUnionOf>" * 20_000

@@ -160,7 +160,8 @@ def test_a_column_that_links_rows_to_categories(
         "id,name,when\n1,x,2020/01/02\n2,y,2020/01/02\n",
         "id,name,site\n1,x,http://a.org/b/c\n2,y,http://a.org/b/c\n",
         "id,name,genre\n1,x,drama|crime|war\n2,y,drama|crime|war\n",
-        "id,name,runs on\n1,x,Windows|Linux\n2,y,Linux|macOS\n3,z,Windows|macOS\n4,w,Linux\n5,v,macOS|Linux\n",
+        "id,name,runs on\n1,x,Windows|Linux\n2,y,Linux|macOS\n3,z,Windows|macOS\n4,w,Linux\n"
+        "5,v,macOS|Linux\n",
         "id,name,speaks\n1,x,French/Dutch\n2,y,French\n3,z,Dutch\n4,w,Dutch/French\n",
         "id,name,html\n1,x,<b>bold</b>\n2,y,<b>bold</b>\n",
         "A > B,is_a,A\nA > C,is_a,A\n",
@@ -236,14 +237,18 @@ def test_a_list_of_few_paths_is_read_when_asked_for(write) -> None:
 
 def test_structures_of_molecules_are_neither_paths_nor_lists(write) -> None:
     """InChIs have slashes and commas, and begin alike."""
-    inchi = "InChI=1S/C{0}H26N6O/c1-4-15({0}-26)22-19-23,17({0}-10)/h5-9,12-13,26H,4,10-11H2,(H2,20,{0},24)/t15-/s1"
+    inchi = (
+        "InChI=1S/C{0}H26N6O/c1-4-15({0}-26)22-19-23,17({0}-10)/h5-9,12-13,26H,4,10-11H2,"
+        "(H2,20,{0},24)/t15-/s1"
+    )
     rows = [f'd{number},drug {number},"{inchi.format(number)}",kinase' for number in range(11, 21)]
     with pytest.warns(ReadWarning, match="left out InChI"):
         graph = read(write("drugs.csv", "\n".join(["id,name,InChI,target", *rows])))
     assert list(graph.relation_ids) == ["target"]
 
 
-TERMS = """Term Set Name,Set Description,LCID,Available for Tagging,Term Description,Level 1 Term,Level 2 Term,Level 3 Term
+TERMS = """Term Set Name,Set Description,LCID,Available for Tagging,Term Description,\
+Level 1 Term,Level 2 Term,Level 3 Term
 Products,All of them,,TRUE,,,,
 ,,1033,TRUE,What has wheels,Vehicles,,
 ,,1033,TRUE,,Vehicles,Cars,

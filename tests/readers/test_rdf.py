@@ -19,7 +19,8 @@ DATA = """@prefix ex: <http://example.org/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
-ex:dog rdfs:label "Hund"@de, "dog"@en, "plain" ; skos:altLabel "hound"@en, "Köter"@de ; skos:definition "barks" .
+ex:dog rdfs:label "Hund"@de, "dog"@en, "plain" ; skos:altLabel "hound"@en, "Köter"@de ; \
+skos:definition "barks" .
 ex:cat rdfs:label "Katze"@de, "cat" ; rdfs:comment "chat"@fr .
 ex:dog ex:chases ex:cat ; ex:age 3 ; ex:knows [ ex:name "x" ] ; a ex:Animal .
 ex:chases a owl:ObjectProperty ; rdfs:label "runsAfter" .
@@ -105,7 +106,8 @@ def test_lines_go_on_after_a_fault(write, name: str, bad: bytes) -> None:
     assert error.value.line == 2
 
 
-RDF_XML = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.org/" xml:base="{base}">
+RDF_XML = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ xmlns:x="http://x.org/" xml:base="{base}">
 <rdf:Description rdf:ID="{id}"><x:r rdf:resource="#b c"/></rdf:Description></rdf:RDF>"""
 
 
@@ -169,7 +171,8 @@ def test_half_a_document_never_passes_for_a_whole(write, name: str, policy: str)
         ("a.ttl", DATA.encode().replace(b"barks", b"caf\xe9")),
         (
             "a.rdf",
-            b'<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><open></rdf:RDF>',
+            b'<?xml version="1.0"?>'
+            b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><open></rdf:RDF>',
         ),
         ("a.jsonld", b'{"@id": "http://x.org/a", "http://x.org/r": '),
         ("a.jsonld", b'{"@context": "http://127.0.0.1:9/context", "@id": "http://x.org/a"}'),
@@ -211,20 +214,26 @@ def test_a_document_without_a_type_is_known_by_its_first_element(write, begin: s
 
 def test_a_document_that_only_holds_rdf_is_no_rdf(write) -> None:
     rdf = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.org/"'
-    inside = '<rdf:RDF><x:Pet rdf:about="http://x.org/rex"><x:owner rdf:resource="http://x.org/ann"/></x:Pet></rdf:RDF>'
-    model = f'<sbml {rdf}><note>{inside}</note><species id="a" name="water"/><species id="b" name="acid" of="a"/></sbml>'
+    inside = (
+        '<rdf:RDF><x:Pet rdf:about="http://x.org/rex">'
+        '<x:owner rdf:resource="http://x.org/ann"/></x:Pet></rdf:RDF>'
+    )
+    model = (
+        f'<sbml {rdf}><note>{inside}</note><species id="a" name="water"/>'
+        f'<species id="b" name="acid" of="a"/></sbml>'
+    )
     assert {"a", "b"} <= set(read(write("model.xml", model)).ids)
     for name, content in (
         ("a.xml", inside.replace("<rdf:RDF", f"<!-- pets --><rdf:RDF {rdf}")),
         (
             "b.xml",
-            f"<!DOCTYPE rdf:RDF [<!ENTITY x 'pets'>]>{inside.replace('<rdf:RDF', f'<rdf:RDF {rdf}')}".replace(
-                "'", '"'
-            ),
+            '<!DOCTYPE rdf:RDF [<!ENTITY x "pets">]>'
+            + inside.replace("<rdf:RDF", f"<rdf:RDF {rdf}"),
         ),
         (
             "c.xml",
-            f'<x:Pet {rdf} rdf:about="http://x.org/rex"><x:owner rdf:resource="http://x.org/ann"/></x:Pet>',
+            f'<x:Pet {rdf} rdf:about="http://x.org/rex">'
+            f'<x:owner rdf:resource="http://x.org/ann"/></x:Pet>',
         ),
     ):
         assert ("x:rex", "x:owner", "x:ann") in says(read(write(name, content), on_error="raise"))[

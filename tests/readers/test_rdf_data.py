@@ -1,4 +1,4 @@
-"""Plain data in RDF: what is an entity, what is a fact."""
+"""Plain data in RDF: which nodes are entities, which triples are facts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ def test_what_is_said_of_properties_is_no_fact(write) -> None:
     text = """@prefix x: <http://x.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 x:Person a owl:Class . x:Film a owl:Class .
-x:directed a owl:ObjectProperty ; rdfs:domain x:Person ; rdfs:range x:Film ; owl:inverseOf x:directedBy ;
+x:directed a owl:ObjectProperty ; rdfs:domain x:Person ; rdfs:range x:Film ;
+  owl:inverseOf x:directedBy ;
   rdfs:subPropertyOf x:made . x:directedBy a owl:ObjectProperty . x:made a owl:ObjectProperty .
-x:ann a x:Person ; x:directed x:alien . x:alien a x:Film . x:made owl:propertyChainAxiom ( x:directed x:made ) .
+x:ann a x:Person ; x:directed x:alien . x:alien a x:Film .
+x:made owl:propertyChainAxiom ( x:directed x:made ) .
 """
     graph = read(write("a.ttl", text))
     assert {"x:directed", "x:directedBy", "x:made"}.isdisjoint(graph.ids)
@@ -47,7 +49,8 @@ def test_nodes_without_an_iri_are_known_by_their_names(write) -> None:
 
 def test_namesakes_without_an_iri_are_one_if_the_same_is_said_of_them(write) -> None:
     text = """@prefix x: <http://x.org/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
-x:f1 x:by [ foaf:name "John Smith" ; x:born x:rome ] . x:f2 x:by [ foaf:name "John Smith" ; x:born x:oslo ] .
+x:f1 x:by [ foaf:name "John Smith" ; x:born x:rome ] . x:f2 x:by [ foaf:name "John Smith" ;
+  x:born x:oslo ] .
 x:f3 x:by [ foaf:name "John Smith" ; x:born x:rome ] . x:f4 x:by [ foaf:name "x:f1" ] .
 """
     with pytest.warns(ReadWarning, match=r"left out 1 link\(s\) to nodes"):
@@ -58,7 +61,10 @@ x:f3 x:by [ foaf:name "John Smith" ; x:born x:rome ] . x:f4 x:by [ foaf:name "x:
 
 
 def test_links_to_nodes_without_any_name_are_counted(write) -> None:
-    text = "@prefix x: <http://x.org/> . x:film x:cast ( x:ann x:bob ) ; x:by x:cy ; x:shot [ x:at x:sea ] ."
+    text = (
+        "@prefix x: <http://x.org/> . x:film x:cast ( x:ann x:bob ) ; x:by x:cy ; "
+        "x:shot [ x:at x:sea ] ."
+    )
     with pytest.warns(
         ReadWarning, match=r"left out 1 link\(s\) to nodes without an IRI or a name .*x.org/shot"
     ):
@@ -71,8 +77,10 @@ def test_links_to_nodes_without_any_name_are_counted(write) -> None:
 
 
 def test_a_link_to_a_list_leads_to_its_members(write) -> None:
-    text = """{"@context": {"@vocab": "https://schema.org/", "author": {"@container": "@list"}}, "@graph": [
-      {"@id": "http://x/1", "name": "A", "author": [{"@id": "http://x/p", "name": "P"}, {"@id": "http://x/q", "name": "Q"}]},
+    text = """{"@context": {"@vocab": "https://schema.org/", "author": {"@container": "@list"}},
+      "@graph": [
+      {"@id": "http://x/1", "name": "A", "author": [{"@id": "http://x/p", "name": "P"},
+        {"@id": "http://x/q", "name": "Q"}]},
       {"@id": "http://x/2", "name": "B", "author": []}]}"""
     said = says(read(write("a.jsonld", text), on_error="raise"))
     assert said["known"] == {("http://x/1", "schema:author", f"http://x/{one}") for one in "pq"}
@@ -95,12 +103,16 @@ WIKIBASE = """@prefix wd: <http://www.wikidata.org/entity/> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix data: <https://www.wikidata.org/wiki/Special:EntityData/> .
 data:Q1 a schema:Dataset ; schema:about wd:Q1 ; schema:license <http://cc.org/0> .
-<https://en.wikipedia.org/W> schema:about wd:Q1 ; schema:name "Writer" ; schema:isPartOf <https://en.wikipedia.org/> .
-wd:Q1 a wikibase:Item ; rdfs:label "writer"@en ; wdt:P279 wd:Q2 ; p:P279 <http://www.wikidata.org/entity/statement/Q1-1> .
-<http://www.wikidata.org/entity/statement/Q1-1> a wikibase:Statement ; wikibase:rank wikibase:NormalRank ;
+<https://en.wikipedia.org/W> schema:about wd:Q1 ; schema:name "Writer" ;
+  schema:isPartOf <https://en.wikipedia.org/> .
+wd:Q1 a wikibase:Item ; rdfs:label "writer"@en ; wdt:P279 wd:Q2 ;
+  p:P279 <http://www.wikidata.org/entity/statement/Q1-1> .
+<http://www.wikidata.org/entity/statement/Q1-1> a wikibase:Statement ;
+  wikibase:rank wikibase:NormalRank ;
   <http://www.wikidata.org/prop/statement/P279> wd:Q2 .
 wd:Q2 a wikibase:Item ; rdfs:label "author"@en . wd:Q3 a schema:Book ; schema:about wd:Q4 .
-wd:P279 a wikibase:Property ; rdfs:label "subclass of"@en ; wikibase:directClaim wdt:P279 ; wikibase:claim p:P279 ;
+wd:P279 a wikibase:Property ; rdfs:label "subclass of"@en ; wikibase:directClaim wdt:P279 ;
+  wikibase:claim p:P279 ;
   wikibase:propertyType wikibase:WikibaseItem . wdt:P279 a owl:ObjectProperty .
 """
 
@@ -117,10 +129,13 @@ def test_wikidata_is_its_direct_claims_under_the_names_of_the_properties(write) 
 def test_titles_and_names_of_other_vocabularies_are_labels_where_there_is_no_other(write) -> None:
     content = """@prefix ex: <http://x.org/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
     @prefix dc: <http://purl.org/dc/elements/1.1/> . @prefix dct: <http://purl.org/dc/terms/> .
-    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-    ex:b1 dc:title "War and Peace" ; ex:by ex:p1 . ex:b2 dct:title "Anna Karenina" . ex:p1 foaf:name "Leo Tolstoy" .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    @prefix owl: <http://www.w3.org/2002/07/owl#> .
+    ex:b1 dc:title "War and Peace" ; ex:by ex:p1 . ex:b2 dct:title "Anna Karenina" .
+    ex:p1 foaf:name "Leo Tolstoy" .
     ex:g1 <http://www.geonames.org/ontology#name> "Paris" . ex: a owl:Ontology ; dct:title "Books" .
-    ex:p2 dct:title "no" ; foaf:name "Leo" ; rdfs:label "Leo Perutz" . ex:S%C3%A3o_Paulo ex:in ex:Brazil ."""
+    ex:p2 dct:title "no" ; foaf:name "Leo" ; rdfs:label "Leo Perutz" .
+    ex:S%C3%A3o_Paulo ex:in ex:Brazil ."""
     said = says(read(write("a.ttl", content), on_error="raise"))["entities"]
     labels = (
         "War and Peace",
@@ -136,12 +151,14 @@ def test_titles_and_names_of_other_vocabularies_are_labels_where_there_is_no_oth
 
 BIOPAX = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xml:base="http://pc.org/"
  xmlns:bp="http://www.biopax.org/release/biopax-level3.owl#">
-<bp:Protein rdf:ID="p1"><bp:displayName>GRB2</bp:displayName><bp:name>Growth factor receptor-bound protein 2</bp:name>
+<bp:Protein rdf:ID="p1"><bp:displayName>GRB2</bp:displayName>
+<bp:name>Growth factor receptor-bound protein 2</bp:name>
  <bp:xref rdf:resource="#x1"/></bp:Protein>
 <bp:Complex rdf:ID="c1"><bp:displayName>GRB2:SOS1</bp:displayName><bp:component rdf:resource="#p1"/>
  <bp:componentStoichiometry rdf:resource="#s1"/></bp:Complex>
 <bp:Stoichiometry rdf:ID="s1"><bp:physicalEntity rdf:resource="#p1"/></bp:Stoichiometry>
-<bp:UnificationXref rdf:ID="x1"><bp:db>uniprot</bp:db><bp:id>P62993</bp:id></bp:UnificationXref></rdf:RDF>"""
+<bp:UnificationXref rdf:ID="x1"><bp:db>uniprot</bp:db><bp:id>P62993</bp:id></bp:UnificationXref>
+</rdf:RDF>"""
 
 
 def test_what_biopax_counts_and_cites_by_is_no_entity(write) -> None:

@@ -245,7 +245,10 @@ def test_other_objects() -> None:
         read(SimpleNamespace())
 
 
-ONTOLOGY = 'format-version: 1.4\n\n[Term]\nid: X:1\nname: one\ndef: "first" []\n\n[Term]\nid: X:2\nname: two\nis_a: X:1\n'
+ONTOLOGY = (
+    'format-version: 1.4\n\n[Term]\nid: X:1\nname: one\ndef: "first" []\n\n[Term]\n'
+    "id: X:2\nname: two\nis_a: X:1\n"
+)
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -303,7 +306,7 @@ def test_entities_meet_by_iri_whatever_the_prefixes(write) -> None:
     assert by_iri.labels[1] == "one"
 
 
-def test_faults_are_told_source_by_source(write) -> None:
+def test_faults_are_reported_by_source(write) -> None:
     one, two = write("one.tsv", TRIPLES + "x\n"), write("two.tsv", TRIPLES + "y\nz\n")
     with pytest.warns(ReadWarning) as caught:
         graph = read(one, two)

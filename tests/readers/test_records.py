@@ -320,7 +320,8 @@ def test_odd_records_are_read_or_refused(write, content: str) -> None:
 def test_a_faulty_line_does_not_cost_the_others(write) -> None:
     path = write(
         "a.jsonl",
-        '{"head": "a", "relation": "r", "tail": "b"}\n\n{"head": \n{"head": "c", "relation": "r", "tail": null}\n',
+        '{"head": "a", "relation": "r", "tail": "b"}\n\n{"head": \n{"head": "c", "relation": '
+        '"r", "tail": null}\n',
     )
     graph = read(path, on_error="skip")
     assert (known(graph), graph.skipped) == ({("a", "r", "b")}, 2)

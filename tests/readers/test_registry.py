@@ -74,7 +74,7 @@ def pip_installed(folder: Path) -> Path:
 
 
 def unpacked(folder: Path, module: str, name: str) -> Path:
-    """Write what pip would install of a package: quicker."""
+    """Unpack a package as pip would install it, but faster."""
     (site := folder / "site").mkdir()
     (site / "toy_format.py").write_text(module, encoding="utf-8")
     (info := site / "toy_format-1.0.dist-info").mkdir()
@@ -157,7 +157,7 @@ def test_formats_are_listed(tmp_path: Path) -> None:
     assert max(map(len, lines)) < 150
 
 
-def test_an_unknown_name_is_told_the_nearest() -> None:
+def test_an_unknown_format_is_refused_with_the_nearest() -> None:
     with pytest.raises(SettingsError, match=r"expected one of .*; did you mean 'turtle'\?"):
         with_name("turtel")
 

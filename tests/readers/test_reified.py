@@ -1,4 +1,4 @@
-"""Statements that are nodes give the links that they state."""
+"""Reified statements give the links that they state."""
 
 from __future__ import annotations
 
@@ -8,23 +8,29 @@ from ontodex.graph import ReadWarning
 from ontodex.readers import read
 from tests.graph_strategies import says
 
-HEAD = """@prefix : <http://example.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+HEAD = """@prefix : <http://example.org/> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix oban: <http://purl.org/oban/> . @prefix biolink: <https://w3id.org/biolink/vocab/> .
 :g1 rdfs:label "gene one" . :d1 rdfs:label "illness one" . :causes rdfs:label "causes" .
 """
 CLAIMS = {
-    "rdf:Statement": ":s1 a rdf:Statement ; rdf:subject :g1 ; rdf:predicate :causes ; rdf:object :d1 .",
-    "a blank node": "[] a rdf:Statement ; rdf:subject :g1 ; rdf:predicate :causes ; rdf:object :d1 .",
+    "rdf:Statement": ":s1 a rdf:Statement ; rdf:subject :g1 ; rdf:predicate :causes ; "
+    "rdf:object :d1 .",
+    "a blank node": "[] a rdf:Statement ; rdf:subject :g1 ; rdf:predicate :causes ; "
+    "rdf:object :d1 .",
     "without a type": ":s1 rdf:subject :g1 ; rdf:predicate :causes ; rdf:object :d1 .",
-    "with a label": ':s1 rdfs:label "claim one" ; rdf:subject :g1 ; rdf:predicate :causes ; rdf:object :d1 .',
+    "with a label": ':s1 rdfs:label "claim one" ; rdf:subject :g1 ; rdf:predicate :causes ; '
+    "rdf:object :d1 .",
     "oban": """:s1 a oban:association ; oban:association_has_subject :g1 ;
         oban:association_has_predicate :causes ; oban:association_has_object :d1 .""",
     "older oban": """:s1 a oban:association ; oban:association_has_subject :g1 ;
         oban:association_has_object_property :causes ; oban:association_has_object :d1 .""",
     "owl:Axiom": """[] a owl:Axiom ; owl:annotatedSource :g1 ; owl:annotatedProperty :causes ;
         owl:annotatedTarget :d1 .""",
-    "stated twice": """:g1 :causes :d1 . :s1 a rdf:Statement ; rdf:subject :g1 ; rdf:predicate :causes ;
+    "stated twice": """:g1 :causes :d1 . :s1 a rdf:Statement ; rdf:subject :g1 ;
+      rdf:predicate :causes ;
         rdf:object :d1 .""",
 }
 
@@ -46,7 +52,8 @@ def test_what_more_is_said_of_a_statement_is_counted(write) -> None:
     assert {"assay", "trial"} < set(graph.labels)
     (warning,) = given
     assert str(warning.message) == (
-        f"{path}: read 1 statement(s) that are nodes as the links that they state; left out 2 further link(s) of such "
+        f"{path}: read 1 statement(s) that are nodes as the links that they state; "
+        f"left out 2 further link(s) of such "
         "nodes, the first by http://example.org/evidence"
     )
 
@@ -58,7 +65,10 @@ def test_a_statement_that_is_denied_gives_no_link(write) -> None:
 
 
 def test_statements_beside_classes(write) -> None:
-    classes = ":Gene a owl:Class ; rdfs:subClassOf :Thing . :g1 a :Gene . :d1 a :Thing . :causes a owl:ObjectProperty ."
+    classes = (
+        ":Gene a owl:Class ; rdfs:subClassOf :Thing . :g1 a :Gene . :d1 a :Thing . "
+        ":causes a owl:ObjectProperty ."
+    )
     said = says(read(write("a.ttl", HEAD + classes + CLAIMS["oban"]), on_error="raise"))
     assert (":g1", ":causes", ":d1") in said["known"]
     assert not any("association" in name for name in said["entities"])
@@ -89,10 +99,14 @@ PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
     assert not any(relation == ":employer" for _, relation, _ in known)
 
 
-WIKIDATA = """@prefix wd: <http://www.wikidata.org/entity/> . @prefix p: <http://www.wikidata.org/prop/> .
-@prefix ps: <http://www.wikidata.org/prop/statement/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> .
-@prefix s: <http://www.wikidata.org/entity/statement/> . @prefix wikibase: <http://wikiba.se/ontology#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix pq: <http://www.wikidata.org/prop/qualifier/> .
+WIKIDATA = """@prefix wd: <http://www.wikidata.org/entity/> .
+@prefix p: <http://www.wikidata.org/prop/> .
+@prefix ps: <http://www.wikidata.org/prop/statement/> .
+@prefix wdt: <http://www.wikidata.org/prop/direct/> .
+@prefix s: <http://www.wikidata.org/entity/statement/> .
+@prefix wikibase: <http://wikiba.se/ontology#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix pq: <http://www.wikidata.org/prop/qualifier/> .
 wd:Q1 rdfs:label "Ada"@en ; p:P26 s:1, s:2 ; p:P108 s:3, s:4, s:5 ; p:P20 s:6 .
 s:1 a wikibase:Statement ; ps:P26 wd:Q2 ; wikibase:rank wikibase:NormalRank ; pq:P580 wd:Q9 .
 s:2 a wikibase:Statement ; ps:P26 wd:Q3 ; wikibase:rank wikibase:NormalRank .

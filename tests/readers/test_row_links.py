@@ -15,14 +15,18 @@ def test_a_cell_that_names_a_row_is_one_name(write) -> None:
     graph = read(
         write(
             "a.csv",
-            'id,label,parent\n1,"Arthritis; rheumatoid",\n2,Felty syndrome,"Arthritis; rheumatoid"\n',
+            'id,label,parent\n1,"Arthritis; rheumatoid",\n2,Felty syndrome,"Arthritis; '
+            'rheumatoid"\n',
         )
     )
     assert says(graph)["known"] == {("2", "is_a", "1")}
 
 
 def test_a_label_as_it_is_spelt_goes_before_others(write) -> None:
-    text = "id,label,parent\n1,Apple,\n2,apple,\n3,Granny,apple\n4,Mac,Apple\n5,Fuji,APPLE\n6,Pear,\n7,Nashi,PEAR\n"
+    text = (
+        "id,label,parent\n1,Apple,\n2,apple,\n3,Granny,apple\n4,Mac,Apple\n5,Fuji,APPLE\n"
+        "6,Pear,\n7,Nashi,PEAR\n"
+    )
     with pytest.warns(ReadWarning, match="'APPLE' is the label of 1 and 2"):
         known = says(read(write("a.csv", text)))["known"]
     assert known == {
@@ -49,7 +53,10 @@ def test_small_numbers_are_ids_only_where_a_name_says_so(write) -> None:
     with pytest.warns(ReadWarning, match="left out rating: .* let its name end in id"):
         graph = read(write("people.csv", people))
     assert says(graph)["known"] == {("2", "manager_id", "1"), ("3", "manager_id", "1")}
-    omim = "id,name,part\n154700,Marfan syndrome,\n604308,mass syndrome,154700\n129600,ectopia lentis,154700\n"
+    omim = (
+        "id,name,part\n154700,Marfan syndrome,\n604308,mass syndrome,154700\n"
+        "129600,ectopia lentis,154700\n"
+    )
     assert says(read(write("omim.csv", omim), on_error="raise"))["known"] == {
         ("604308", "part", "154700"),
         ("129600", "part", "154700"),
@@ -67,7 +74,10 @@ def test_small_numbers_are_ids_by_chance_where_most_of_them_are(write) -> None:
 
 
 def test_links_to_obsolete_rows_are_left_out(write) -> None:
-    text = "id,label,parent,deprecated\nA1,Widget,,false\nA2,Gadget,A1,true\nA3,Nut,A2,false\nA4,Bolt,gadget|A1,false\n"
+    text = (
+        "id,label,parent,deprecated\nA1,Widget,,false\nA2,Gadget,A1,true\nA3,Nut,A2,false\n"
+        "A4,Bolt,gadget|A1,false\n"
+    )
     with pytest.warns(
         ReadWarning, match=r"left out 2 link\(s\) to rows that are marked as obsolete"
     ):
@@ -76,7 +86,7 @@ def test_links_to_obsolete_rows_are_left_out(write) -> None:
     assert set(graph.ids) == {"A1", "A3", "A4"}
 
 
-def test_of_namesakes_none_is_meant(write) -> None:
+def test_ambiguous_labels_link_to_no_row(write) -> None:
     text = "id,name,parent\nB1,Bank,\nB2,Bank,\nB3,Savings bank,Bank\nB4,Central bank,B2\n"
     with pytest.warns(ReadWarning, match="'Bank' is the label of B1 and B2"):
         graph = read(write("banks.csv", text))
@@ -97,7 +107,10 @@ def test_a_value_is_no_row_because_one_is_called_so(write) -> None:
 
 
 def test_what_is_obsolete_takes_nothing_else_with_it(write) -> None:
-    text = "id,label,parent,alternative_ids,material,deprecated\n1,Old,,,,true\n2,New,,1,steel,false\n3,Kid,1,,steel,false\n"
+    text = (
+        "id,label,parent,alternative_ids,material,deprecated\n1,Old,,,,true\n"
+        "2,New,,1,steel,false\n3,Kid,1,,steel,false\n"
+    )
     text += "4,Steel,,,wood,true\n5,Nail,4,,steel,false\n"
     with pytest.warns(ReadWarning, match=r"left out 1 link\(s\) to rows"):
         known = says(read(write("parts.csv", text)))["known"]
@@ -127,8 +140,11 @@ def test_cells_that_list_values_by_commas(write) -> None:
     assert {relation for _, relation, _ in found} == {"genre"}
 
 
-def test_rows_are_named_by_what_tells_them_apart(write) -> None:
-    content = "name,email,manager email\nAnn,ann@x.org,\nBob,bob@x.org,ann@x.org\nCid,cid@x.org,bob@x.org\n"
+def test_cells_name_rows_by_a_column_that_distinguishes_them(write) -> None:
+    content = (
+        "name,email,manager email\nAnn,ann@x.org,\nBob,bob@x.org,ann@x.org\n"
+        "Cid,cid@x.org,bob@x.org\n"
+    )
     graph = read(write("staff.csv", content), on_error="skip")
     assert says(graph)["known"] == {
         ("Bob", "manager email", "Ann"),
@@ -137,14 +153,15 @@ def test_rows_are_named_by_what_tells_them_apart(write) -> None:
 
 
 def test_what_codes_begin_with_is_guessed_no_more(write) -> None:
-    """A mapping says it, see test_mapping.py."""
+    """Only a mapping can set it, see test_mapping.py."""
     rows = "".join(f"{code},thing {code}\n" for code in (1, 11, 111, 1111, 12, 13, 2, 21, 22))
     assert not says(read(write("a.csv", f"id,label\n{rows}"), on_error="raise"))["known"]
 
 
 def test_dates_are_no_relation(write) -> None:
     rows = [
-        f"Film {at},{at % 3 + 1} May 1998,2013-07-20T00:00:0{at % 3}Z,{['Sun', 'Mon', 'Tue'][at % 3]}"
+        f"Film {at},{at % 3 + 1} May 1998,2013-07-20T00:00:0{at % 3}Z,"
+        f"{['Sun', 'Mon', 'Tue'][at % 3]}"
         for at in range(9)
     ]
     with pytest.warns(ReadWarning, match="left out released, seen:"):
@@ -200,7 +217,8 @@ def test_codes_of_another_kind_are_no_links(write) -> None:
 
 def test_texts_whose_lines_rows_share_are_no_relation(write) -> None:
     lines = [
-        "Redistributions of source code must retain the above copyright notice and this list of conditions."
+        "Redistributions of source code must retain the above copyright notice and this list of "
+        "conditions."
     ] * 2
     records = [
         {"id": f"L{one}", "name": f"license {one}", "kind": "free", "text": "\n".join(lines)}

@@ -47,8 +47,11 @@ def test_quotes_in_a_table_with_tabs(write) -> None:
     assert list(graph.definitions) == ['the "best" friend', '"one" and "two"', ""]
 
 
-def test_the_mark_that_parts_all_lines_alike(write) -> None:
-    content = 'id;label;definition\n1;dog;"An animal, it\nbarks, and\nbites, and\nruns, too."\n2;cat;"It\npurrs, so."\n'
+def test_the_delimiter_is_the_one_of_every_line(write) -> None:
+    content = (
+        'id;label;definition\n1;dog;"An animal, it\nbarks, and\nbites, and\nruns, too."\n'
+        '2;cat;"It\npurrs, so."\n'
+    )
     graph = read(write("a.csv", content), on_error="raise")
     assert list(graph.definitions) == [
         "An animal, it barks, and bites, and runs, too.",
@@ -64,7 +67,7 @@ def test_the_mark_that_parts_all_lines_alike(write) -> None:
     assert ("Ann", "pays", "1,2,3,4") in says(read(write("d.tsv", prices)))["known"]
 
 
-def test_a_long_comment_does_not_tell_what_parts_cells(write) -> None:
+def test_a_long_comment_does_not_decide_the_delimiter(write) -> None:
     comment = "".join(f"# line {number}, in prose, about the table\n" for number in range(30))
     graph = read(
         write("zones.tab", f"{comment}AD\tis in\tEurope\nAE\tis in\tAsia\n"), on_error="raise"
@@ -74,7 +77,10 @@ def test_a_long_comment_does_not_tell_what_parts_cells(write) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*left out", "ignore:.*took")
 def test_a_column_may_hold_its_own_name_or_nothing(write) -> None:
-    rows = "land\ttitle official\tregion\tEU\nFrance\tFrench Republic\tEurope\tEU\nKenya\tRepublic of Kenya\tAfrica\t\n"
+    rows = (
+        "land\ttitle official\tregion\tEU\nFrance\tFrench Republic\tEurope\tEU\n"
+        "Kenya\tRepublic of Kenya\tAfrica\t\n"
+    )
     graph = read(
         write("a.tsv", rows.replace("title", "name") + "Italy\tItalian Republic\tEurope\tEU\n")
     )

@@ -24,8 +24,10 @@ def test_skos(write) -> None:
 THESAURUS = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix ex: <http://x.org/> .
 ex:all a skos:ConceptScheme ; skos:prefLabel "all there is" ; skos:hasTopConcept ex:pet .
-ex:pet a skos:Concept ; skos:prefLabel "Haustier"@de, "animal familier"@fr ; skos:topConceptOf ex:all .
-ex:dog a skos:Concept ; skos:inScheme ex:all ; skos:broader ex:pet ; skos:prefLabel "chien"@fr, "Hund"@de ;
+ex:pet a skos:Concept ; skos:prefLabel "Haustier"@de, "animal familier"@fr ;
+  skos:topConceptOf ex:all .
+ex:dog a skos:Concept ; skos:inScheme ex:all ; skos:broader ex:pet ; skos:prefLabel "chien"@fr,
+  "Hund"@de ;
   skos:hiddenLabel "Hnud"@de ; skos:scopeNote "Nur der Haushund."@de .
 ex:c7 a skos:Concept ; skos:broader ex:pet ; skos:altLabel "cat", "kitty" .
 ex:pets a skos:Collection ; skos:prefLabel "kept at home" ; skos:member ex:dog .

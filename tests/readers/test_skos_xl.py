@@ -1,4 +1,4 @@
-"""Labels and definitions that are resources, as thesauri in SKOS-XL have them."""
+"""Labels and definitions as resources, as in SKOS-XL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ THESAURUS = """
 @prefix ex: <http://example.org/> .
 ex:c1 a skos:Concept ; skos:broader ex:c2 ;
   xl:prefLabel ex:l1, ex:l2 ; xl:altLabel ex:l3 ; xl:hiddenLabel [ xl:literalForm "hnd"@de ] ;
-  skos:definition [ rdf:value "An animal that barks."@en ], ex:d1 ; skos:scopeNote <http://example.org/page> .
+  skos:definition [ rdf:value "An animal that barks."@en ], ex:d1 ;
+    skos:scopeNote <http://example.org/page> .
 ex:l1 a xl:Label ; xl:literalForm "dog"@en ; rdfs:label "the label dog" ; dct:creator ex:someone .
 ex:l2 a xl:Label ; xl:literalForm "Hund"@de ; xl:labelRelation ex:l1 .
 ex:l3 a xl:Label ; xl:literalForm "hound"@en .
@@ -56,7 +57,10 @@ def test_their_texts_are_those_of_the_concepts(
 
 
 def test_an_entity_that_passes_for_a_name_stays_one(write) -> None:
-    said = "@prefix ex: <http://x.org/> . @prefix oio: <http://www.geneontology.org/formats/oboInOwl#> .\n"
+    said = (
+        "@prefix ex: <http://x.org/> . "
+        "@prefix oio: <http://www.geneontology.org/formats/oboInOwl#> .\n"
+    )
     graph = read(
         write("a.ttl", said + "ex:trunk oio:hasRelatedSynonym ex:body . ex:body ex:part ex:arm .")
     )

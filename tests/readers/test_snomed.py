@@ -1,4 +1,4 @@
-"""Snapshots of SNOMED CT, by the specification of its release format 2; none may be passed on, so these are made by hand."""
+"""Snapshots of SNOMED CT in release format 2, made by hand: releases may not be redistributed."""
 
 from __future__ import annotations
 

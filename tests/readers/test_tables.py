@@ -74,7 +74,7 @@ def test_a_bad_line_is_left_out_and_named(write, bad: bytes, message: str) -> No
     assert error.value.line == 2
 
 
-def test_a_table_of_neither_is_told_what_a_header_has(write) -> None:
+def test_a_table_of_neither_kind_is_refused_with_the_header_expected(write) -> None:
     path = write("a.csv", "piano,wood,black,house\nflute,silver,white,house\n")
     with pytest.raises(
         ReadError, match="name head, relation and tail in a header, or id, label and parent"
@@ -126,7 +126,10 @@ def test_edges_of_kgtk(write) -> None:
 
 
 def test_edges_of_kgx(write) -> None:
-    header = "id\toriginal_subject\tpredicate\toriginal_object\tcategory\trelation\tnegated\tsubject\tobject\n"
+    header = (
+        "id\toriginal_subject\tpredicate\toriginal_object\tcategory\trelation\tnegated\t"
+        "subject\tobject\n"
+    )
     rows = "u:1\t\tbiolink:has_phenotype\t\tbiolink:Association\t\t\tMGI:7\tMP:1\n"
     denied = "u:2\t\tbiolink:has_phenotype\t\tbiolink:Association\t\ttrue\tMGI:7\tMP:2\n"
     with pytest.warns(ReadWarning, match="left out 1 line"):
@@ -234,7 +237,10 @@ def test_what_is_denied_is_no_fact(write, column: str, no: str, yes: str) -> Non
         with pytest.warns(ReadWarning, match=r"left out 1 line\(s\) that say what does not hold"):
             assert says(read(source))["known"] == {("D:1", "has", "H:1"), ("D:2", "has", "H:1")}
         assert says(read(source, negated=True))["known"] == {("D:1", "has", "H:2")}
-    rows = f"id,name,{column},go_id\nP:1,Ann,{yes},G:1\nP:1,Ann,{no},G:2\nP:2,Bob,{yes},G:1\nP:3,Eve,,G:2\n"
+    rows = (
+        f"id,name,{column},go_id\nP:1,Ann,{yes},G:1\nP:1,Ann,{no},G:2\nP:2,Bob,{yes},G:1\n"
+        f"P:3,Eve,,G:2\n"
+    )
     with pytest.warns(ReadWarning, match=r"left out 1 line\(s\) that say what does not hold"):
         said = says(read(write("b.csv", rows)))
     links = {(head, tail) for head, relation, tail in said["known"] if relation == "go_id"}
@@ -278,7 +284,10 @@ def test_labels_alone_are_ends_and_an_audit_is_no_table_of_entities(write) -> No
     )
     wanted = {("Bench", "broader", "Furniture"), ("Sofa", "broader", "Furniture")}
     assert says(read(path, on_error="raise"))["known"] == wanted
-    audited = "subject_id\tsubject_label\tobject_id\tobject_label\tverdict\nA:1\tdog\tA:2\tplant\tdoubtful\n"
+    audited = (
+        "subject_id\tsubject_label\tobject_id\tobject_label\tverdict\n"
+        "A:1\tdog\tA:2\tplant\tdoubtful\n"
+    )
     with pytest.raises(
         ReadError,
         match=r"expected a relation beside both ends.*of an audit, give the table in SSSOM",
@@ -293,7 +302,10 @@ def test_mappings_are_read_with_the_prefixes_above_them_and_negated_if_those_are
     write,
 ) -> None:
     header = "#curie_map:\n#  A: http://a/\n#  b.c: 'http://b/'\n#license: x\n#  no: http://no/\n"
-    rows = "subject_id\tpredicate_id\tpredicate_modifier\tobject_id\nA:1\tr\t\tb.c:2\nA:1\tr\tNot\tA:3\n"
+    rows = (
+        "subject_id\tpredicate_id\tpredicate_modifier\tobject_id\nA:1\tr\t\tb.c:2\n"
+        "A:1\tr\tNot\tA:3\n"
+    )
     path = write("a.sssom.tsv", header + rows)
     graph = read(path, on_error="raise")
     assert dict(graph.prefixes) == {"A": "http://a/", "b.c": "http://b/"}
@@ -323,12 +335,12 @@ def test_mappings_are_read_with_the_prefixes_above_them_and_negated_if_those_are
         ),
     ],
 )
-def test_a_header_that_is_not_known_is_told_of(write, content: str, warning: str) -> None:
+def test_an_unknown_header_is_reported(write, content: str, warning: str) -> None:
     with pytest.warns(ReadWarning, match=warning):
         read(write("a.csv", content))
 
 
-def test_lines_of_sentences_are_told_of_their_format(write) -> None:
+def test_lines_of_sentences_are_refused_with_their_format(write) -> None:
     with pytest.raises(ReadError, match="read lines that are sentences by --format sentences"):
         read(write("a.txt", "A man plays guitar.\nA dog runs.\n"))
 

@@ -1,4 +1,4 @@
-"""UMLS and RxNorm by their manuals; no release may be passed on, so these lines are made by hand."""
+"""UMLS and RxNorm releases, made by hand: releases may not be redistributed."""
 
 from __future__ import annotations
 

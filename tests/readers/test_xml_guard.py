@@ -10,7 +10,8 @@ from tests.graph_strategies import says
 
 ROOT = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:ex="&ex;"
   xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">
-<rdf:Description rdf:about="&ex;dog"><ex:chases rdf:resource="&ex;cat"/><rdfs:label>%s</rdfs:label></rdf:Description>
+<rdf:Description rdf:about="&ex;dog"><ex:chases rdf:resource="&ex;cat"/><rdfs:label>%s</rdfs:label>
+</rdf:Description>
 </rdf:RDF>"""
 FINE = '<!ENTITY ex "http://example.org/">'
 

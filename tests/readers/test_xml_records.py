@@ -1,4 +1,4 @@
-"""XML says what its elements say: entities with ids and names, nested or linked."""
+"""Records in XML: elements with ids and names, nested or linked."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from ontodex.readers.registry import sniff
 
 ICD = """<?xml version="1.0" encoding="utf-8"?>
 <ICD10CM.tabular><version>2026</version>
-<introduction><introSection type="title"><title>TABULAR LIST of DISEASES</title></introSection></introduction>
+<introduction><introSection type="title"><title>TABULAR LIST of DISEASES</title></introSection>
+</introduction>
 <chapter><name>1</name><desc>Certain infectious diseases</desc>
-  <sectionIndex><sectionRef first="A00" last="A01" id="A00-A01"> Intestinal infectious diseases </sectionRef></sectionIndex>
+  <sectionIndex>
+    <sectionRef first="A00" last="A01" id="A00-A01"> Intestinal infectious diseases </sectionRef>
+  </sectionIndex>
   <section id="A00-A01"><desc>Intestinal infectious diseases</desc>
     <diag><name>A00</name><desc>Cholera</desc>
       <diag><name>A00.0</name><desc>Cholera due to Vibrio cholerae 01, biovar cholerae</desc>
@@ -23,7 +26,8 @@ ICD = """<?xml version="1.0" encoding="utf-8"?>
     <diag><name>A01</name><desc>Typhoid fever</desc></diag></section></chapter></ICD10CM.tabular>"""
 
 OPML = """<opml version="2.0"><head><title>My animals</title></head><body><outline text="Animals">
-<outline text="Birds"><outline text="Owls"/></outline><outline text="Mammals"/></outline></body></opml>"""
+<outline text="Birds"><outline text="Owls"/></outline><outline text="Mammals"/></outline></body>
+</opml>"""
 
 CLAML = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE ClaML SYSTEM "ClaML.dtd">
@@ -33,7 +37,8 @@ CLAML = """<?xml version="1.0" encoding="UTF-8"?>
 <Rubric id="D1" kind="preferred"><Label xml:lang="de">Cholera (de)</Label>
 <Label xml:lang="en">Cholera</Label></Rubric></Class>
 <Class code="A01" kind="category"><SuperClass code="I"/>
-<Rubric id="D2" kind="preferred"><Label xml:lang="en">Typhoid <Term class="italics">and</Term> others</Label></Rubric>
+<Rubric id="D2" kind="preferred">
+<Label xml:lang="en">Typhoid <Term class="italics">and</Term> others</Label></Rubric>
 </Class>
 </ClaML>"""
 
@@ -48,64 +53,87 @@ DESCRIPTORS = (
     ("Cats", "B01.150.300"),
 )
 MESH = "".join(
-    f"<DescriptorRecord><DescriptorUI>D{number}</DescriptorUI><DescriptorName><String>{name}</String></DescriptorName>"
-    f"<TreeNumberList>{''.join(f'<TreeNumber>{code}</TreeNumber>' for code in codes.split())}</TreeNumberList>"
-    "<ConceptList><Concept><ConceptUI>M{0}</ConceptUI><ConceptName><String>{1}</String></ConceptName></Concept></ConceptList>"
+    f"<DescriptorRecord><DescriptorUI>D{number}</DescriptorUI><DescriptorName>"
+    f"<String>{name}</String></DescriptorName>"
+    "<TreeNumberList>"
+    f"{''.join(f'<TreeNumber>{code}</TreeNumber>' for code in codes.split())}"
+    "</TreeNumberList>"
+    "<ConceptList><Concept><ConceptUI>M{0}</ConceptUI><ConceptName><String>{1}</String>"
+    "</ConceptName></Concept></ConceptList>"
     "</DescriptorRecord>".format(number, name.lower())
     for number, (name, codes) in enumerate(DESCRIPTORS)
 )
 
 ORPHANET = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <JDBOR date="2026"><DisorderList count="2">
-<Disorder id="2"><Name lang="en">Multiple dysplasia</Name><Name lang="fr">Dysplasie \xe9tendue</Name>
-<SynonymList count="2"><Synonym lang="en">MED</Synonym><Synonym lang="en">Dysplasia</Synonym></SynonymList>
-<DisorderGeneAssociationList count="1"><DisorderGeneAssociation><Gene id="160"><Name lang="en">family member 7</Name></Gene>
+<Disorder id="2"><Name lang="en">Multiple dysplasia</Name>
+<Name lang="fr">Dysplasie \xe9tendue</Name>
+<SynonymList count="2"><Synonym lang="en">MED</Synonym><Synonym lang="en">Dysplasia</Synonym>
+</SynonymList>
+<DisorderGeneAssociationList count="1"><DisorderGeneAssociation><Gene id="160">
+<Name lang="en">family member 7</Name></Gene>
 </DisorderGeneAssociation></DisorderGeneAssociationList></Disorder>
 <Disorder id="3"><Name lang="en">Alexander disease</Name>
 <SynonymList count="1"><Synonym lang="en">AxD</Synonym></SynonymList>
-<DisorderGeneAssociationList count="1"><DisorderGeneAssociation><Gene id="161"><Name lang="en">acidic protein</Name></Gene>
+<DisorderGeneAssociationList count="1"><DisorderGeneAssociation><Gene id="161">
+<Name lang="en">acidic protein</Name></Gene>
 </DisorderGeneAssociation></DisorderGeneAssociationList></Disorder></DisorderList></JDBOR>"""
 
-DRUGBANK = """<drugbank xmlns="http://www.drugbank.ca"><drug type="biotech"><drugbank-id primary="true">DB1</drugbank-id>
+DRUGBANK = """<drugbank xmlns="http://www.drugbank.ca"><drug type="biotech">
+<drugbank-id primary="true">DB1</drugbank-id>
 <drugbank-id>BTD24</drugbank-id><name>Lepirudin</name><groups><group>approved</group></groups>
-<categories><category><category>Amino Acids</category><mesh-id>D602</mesh-id></category></categories>
+<categories><category><category>Amino Acids</category><mesh-id>D602</mesh-id></category>
+</categories>
 <targets><target position="1"><id>BE48</id><name>Prothrombin</name></target></targets></drug>
-<drug type="small"><drugbank-id primary="true">DB2</drugbank-id><name>Apixaban</name><groups><group>approved</group>
-<group>new</group></groups><drug-interactions><drug-interaction><drugbank-id>DB1</drugbank-id><name>Lepirudin</name>
+<drug type="small"><drugbank-id primary="true">DB2</drugbank-id><name>Apixaban</name>
+<groups><group>approved</group>
+<group>new</group></groups><drug-interactions><drug-interaction><drugbank-id>DB1</drugbank-id>
+<name>Lepirudin</name>
 </drug-interaction></drug-interactions></drug></drugbank>"""
 
-SHOP = """<shop><categories><category id="1">Pets</category><category id="2" parentId="1">Dog food</category></categories>
-<offers><offer id="10"><name>Chunky</name><categoryId>2</categoryId><vendor>Purr</vendor><price>5</price></offer>
-<offer id="11"><name>Meaty</name><categoryId>2</categoryId><vendor>Purr</vendor><price>6</price></offer>
+SHOP = """<shop><categories><category id="1">Pets</category>
+<category id="2" parentId="1">Dog food</category></categories>
+<offers><offer id="10"><name>Chunky</name><categoryId>2</categoryId><vendor>Purr</vendor>
+<price>5</price></offer>
+<offer id="11"><name>Meaty</name><categoryId>2</categoryId><vendor>Purr</vendor><price>6</price>
+</offer>
 </offers></shop>"""
 
 WORDNET = """<!DOCTYPE LexicalResource SYSTEM "http://x.org/WN-LMF-1.1.dtd">
 <LexicalResource><Lexicon id="en" label="A wordnet">
 <Synset id="n1"><Definition>a pet</Definition><SynsetRelation relType="hypernym" target="n2"/>
-<SynsetRelation relType="mero_part" target="n3"/></Synset><Synset id="n2"><Definition>a living being</Definition></Synset>
+<SynsetRelation relType="mero_part" target="n3"/></Synset>
+<Synset id="n2"><Definition>a living being</Definition></Synset>
 <Synset id="n3"><Definition>a tail</Definition></Synset></Lexicon></LexicalResource>"""
 
 XGMML = """<graph label="net" xmlns="http://www.cs.rpi.edu/XGMML">
 <node id="1" label="TP53"><att name="kind" value="gene"/></node>
 <node id="2" label="MDM2"/><edge source="1" target="2" interaction="inhibits"/></graph>"""
 
-KGML = """<!DOCTYPE pathway SYSTEM "https://x.org/KGML.dtd"><pathway name="path:hsa1" title="Glycolysis">
+KGML = """<!DOCTYPE pathway SYSTEM "https://x.org/KGML.dtd">
+<pathway name="path:hsa1" title="Glycolysis">
 <entry id="18" name="hsa:226" type="gene"/><entry id="45" name="hsa:7167" type="gene"/>
 <relation entry1="18" entry2="45" type="ECrel"/></pathway>"""
 
-TEI = """<taxonomy><category xml:id="a"><catDesc>Prose</catDesc><category xml:id="b"><catDesc>Novel</catDesc></category>
+TEI = """<taxonomy><category xml:id="a"><catDesc>Prose</catDesc>
+<category xml:id="b"><catDesc>Novel</catDesc></category>
 </category></taxonomy>"""
 
 CURRENCIES = """<entries><entry letter_code="AED" currency_name="UAE Dirham" area="Asia"/>
-<entry letter_code="AFN" currency_name="Afghani" area="Asia"/><entry letter_code="EUR" currency_name="Euro" area="Europe"/>
+<entry letter_code="AFN" currency_name="Afghani" area="Asia"/>
+<entry letter_code="EUR" currency_name="Euro" area="Europe"/>
 <old_entry letter_code="FRF" currency_name="French Franc" area="Europe"/></entries>"""
 
 SPARQL = """<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-results#">
 <head><variable name="item"/><variable name="itemLabel"/></head><results>
-<result><binding name="item"><uri>http://w.org/Q1</uri></binding><binding name="itemLabel"><literal>Paris</literal></binding>
-<binding name="country"><uri>http://w.org/Q9</uri></binding><binding name="countryLabel"><literal>France</literal></binding>
-</result><result><binding name="item"><uri>http://w.org/Q2</uri></binding><binding name="itemLabel"><literal>Lyon</literal>
-</binding><binding name="country"><uri>http://w.org/Q9</uri></binding><binding name="countryLabel"><literal>France</literal>
+<result><binding name="item"><uri>http://w.org/Q1</uri></binding>
+<binding name="itemLabel"><literal>Paris</literal></binding>
+<binding name="country"><uri>http://w.org/Q9</uri></binding>
+<binding name="countryLabel"><literal>France</literal></binding>
+</result><result><binding name="item"><uri>http://w.org/Q2</uri></binding>
+<binding name="itemLabel"><literal>Lyon</literal>
+</binding><binding name="country"><uri>http://w.org/Q9</uri></binding>
+<binding name="countryLabel"><literal>France</literal>
 </binding></result></results></sparql>"""
 
 

@@ -54,7 +54,8 @@ def test_a_schema_of_linkml(write) -> None:
 def test_records_of_yaml_and_norway(write) -> None:
     path = write(
         "countries.yml",
-        "- {code: NO, name: Norway, of: [Europe, 'null']}\n- code: SE\n  name: Sweden\n  of: &e\n  - Europe\n"
+        "- {code: NO, name: Norway, of: [Europe, 'null']}\n- code: SE\n  name: Sweden\n"
+        "  of: &e\n  - Europe\n"
         "- {code: FI, name: Finland, of: *e, until: ~}\n",
     )
     assert yaml_of(path)[2] == {"code": "FI", "name": "Finland", "of": ["Europe"], "until": None}

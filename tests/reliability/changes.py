@@ -1,4 +1,4 @@
-"""What the scripts of the crash tests share: changes to an index of everything, and what an index holds to the last byte."""
+"""Shared by the scripts of the crash tests: changes to an index, and checksums of its contents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTHING = "no index"
 
 
 def other_graph() -> KnowledgeGraph:
-    """Seventy-seven entities, none of them in the index."""
+    """Return a graph of 77 entities, none of them in the index."""
     builder = GraphBuilder("zoo")
     for number in range(70):
         builder.triple(f"animal {number % 7} wild {number}", "is_a", f"animal {number % 7}")
@@ -39,7 +39,7 @@ def other_graph() -> KnowledgeGraph:
 
 @dataclass
 class Models:
-    """The encoders that are given."""
+    """Folders of the encoders of a build."""
 
     text: Path
     hit: Path
@@ -48,7 +48,7 @@ class Models:
 
 @dataclass
 class Change:
-    """What is done to a copy of an index, and which states of it are legal meanwhile."""
+    """A change to a copy of an index, and the states of it that are legal meanwhile."""
 
     name: str
     act: Callable[[Path], Any]
@@ -61,12 +61,12 @@ class Change:
         return path
 
     def again(self, path: Path) -> None:
-        """Act, unless it was done: to add or remove twice is another change."""
+        """Apply the change unless it was applied: adding or removing twice is another change."""
         if content(path) != self.legal["new"]:
             self.act(path)
 
     def prepare(self, folder: Path) -> None:
-        """Act without any trouble, to know the new state."""
+        """Apply the change undisturbed, to know the new state."""
         self.legal["old"] = NOTHING if self.start is None else content(self.start)
         whole = self.copy(folder / f"{self.name}-whole.odx")
         self.act(whole)
@@ -74,7 +74,7 @@ class Change:
         shutil.rmtree(whole)
 
     def state(self, path: Path) -> str:
-        """Return ``"old"``, ``"new"``, or what else was found."""
+        """Return ``"old"``, ``"new"``, or a description of another state."""
         found = content(path)
         return next(
             (name for name, legal in self.legal.items() if found == legal), f"neither: {found}"
@@ -82,7 +82,7 @@ class Change:
 
 
 def changes(old: Path, models: Models) -> list[Change]:
-    """Return a first build, one over an index, and one with entities added and removed."""
+    """Return the changes: a first build, a build over an index, and add and remove."""
     graph = other_graph()
 
     def build(path: Path, **further: Any) -> None:
@@ -109,7 +109,7 @@ def changes(old: Path, models: Models) -> list[Change]:
 
 
 def content(path: Path) -> str:
-    """Return a checksum of the graph, every array and every encoder of an index; or that there is none, or what is wrong."""
+    """Return a checksum of graph, arrays and encoders of an index, or the error of opening it."""
     try:
         engine = ontodex.open(path, device="cpu")
     except IndexFailure as error:
@@ -133,7 +133,7 @@ def content(path: Path) -> str:
 
 
 def in_child(action: Callable[[], Any]) -> int:
-    """Run in a fork, which starts no new Python and torch; return its exit status, negative for a signal."""
+    """Run in a fork, without a new Python and torch; return its status, negative for a signal."""
     pid = os.fork()
     if pid == 0:
         code = 99

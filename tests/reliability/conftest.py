@@ -1,4 +1,4 @@
-"""How much the tests of reliability try: a little with the other tests, all of it with ``--torture`` (``make torture``)."""
+"""Fixtures of the reliability tests, which run at full length with ``--torture``."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FIGURES = pytest.StashKey[dict[str, dict[str, Any]]]()
 
 @pytest.fixture(scope="session")
 def torture(request: pytest.FixtureRequest) -> bool:
-    """Whether to try everything."""
+    """Whether to run at full length."""
     return bool(request.config.getoption("--torture"))
 
 
 @pytest.fixture(scope="session")
 def figures(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Note what was tried; ``--figures FILE`` writes it down, for ``python -m benchmarks reliability``."""
+    """Record the extent of a test; ``--figures FILE`` writes it for the reliability benchmark."""
     noted = request.config.stash.setdefault(FIGURES, {})
 
     def note(group: str, **found: Any) -> None:
@@ -34,7 +34,7 @@ def figures(request: pytest.FixtureRequest) -> Callable[..., None]:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Write down what was tried."""
+    """Write the records of what was tried."""
     file = session.config.getoption("--figures")
     if file:
         file.write_text(json.dumps(session.config.stash.get(FIGURES, {})), encoding="utf-8")
@@ -42,7 +42,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.fixture(scope="session")
 def run_script() -> Callable[..., Any]:
-    """Run one of the scripts beside the tests as a process of its own; return the JSON that it prints."""
+    """Run a script of this folder as a process; return the JSON that it prints."""
 
     def run(name: str, *arguments: Any, timeout: float = 600, **environment: str) -> Any:
         done = subprocess.run(

@@ -1,6 +1,6 @@
-"""Run by test_damage.py: damage a file of an index in many ways, one at a time; print what came of each, as JSON.
+"""Run by test_damage.py: damage a file of an index in many ways; print the outcomes as JSON.
 
-Every damage is looked at by a fork, so that one that kills its process is seen.
+A fork opens and queries the index after each damage, so that a crash is recorded too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OUTCOMES = {
 
 
 def answers(path: Path, encoder: str = "") -> list[Any]:
-    """Ask everything that is stored, or what one encoder is loaded for, or all of that with ``"all"``."""
+    """Answer stored queries, those of one encoder, or all of them with ``"all"``."""
     text = "a wild thing in the sea"
     with ontodex.open(path, device="cpu") as engine:
         spaces = engine.index.manifest.spaces
@@ -58,7 +58,7 @@ def answers(path: Path, encoder: str = "") -> list[Any]:
 
 
 def look(path: Path, name: str, right: dict[str, list[Any]]) -> int:
-    """Return what came of a damage to a file, by its outcome; a killed process is negative."""
+    """Return the outcomes of damages to a file, counted; a killed process is negative."""
     pid = os.fork()
     if pid == 0:
         code = OTHER
@@ -82,7 +82,7 @@ def look(path: Path, name: str, right: dict[str, list[Any]]) -> int:
 
 
 def header(name: str, content: bytes) -> set[int]:
-    """Return the places of the header of a file: of LMDB its first pages, and that of every page."""
+    """Return the offsets of the header of a file: for LMDB first pages and page headers."""
     if name.endswith(".safetensors"):
         return set(range(8 + int.from_bytes(content[:8], "little")))
     if name.endswith(".mdb"):
@@ -94,7 +94,7 @@ def header(name: str, content: bytes) -> set[int]:
 def damages(
     name: str, content: bytes, headers: int, others: int, rng: random.Random
 ) -> list[tuple[str, bytes]]:
-    """Return what a file may hold instead: its beginning, or one byte changed, of its header or of the rest."""
+    """Return damaged contents of a file: truncated, or one byte of header or body changed."""
     size = len(content)
     found = [
         (f"cut to {length}", content[:length]) for length in sorted({0, 1, size // 2, size - 1})

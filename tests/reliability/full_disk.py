@@ -1,4 +1,4 @@
-"""Run by test_crash.py: changes that run out of room at some step, or cannot write a file longer than that. Prints JSON."""
+"""Run by test_crash.py: changes on a full disk, or under a limit of file sizes. Prints JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ontodex.errors import IndexFailure
 from tests.reliability.changes import Change, Models, changes, in_child
 
 SIZES = (3000, 0, 30_000)
-"""Bytes that a file may have; fewer steps than there are sizes try as many of them."""
+"""Limits of the size of a file, in bytes; a run of fewer steps tries the first ones only."""
 STEPS = (
     (os, "fsync"),
     (os, "rename"),
@@ -32,7 +32,7 @@ FAILED = 7
 
 
 def failing_at(change: Change, path: Path, step: int, counter: list[int]) -> int:
-    """Act; what writes to the disk finds it full at one call, and from then on."""
+    """Apply a change; from one call on, every write to the disk fails as on a full one."""
 
     def without_room(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **further: Any) -> Any:

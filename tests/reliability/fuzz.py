@@ -1,8 +1,9 @@
 """Coverage-guided fuzzing of every reader, the manifest, and the resolver of names, by atheris.
 
-``python -m tests.reliability.fuzz SECONDS`` (in `make torture`) goes on from the seeds in ``corpus/``, where it puts what
-breaks something, and from ``corpus.tar.gz``, what an hour of it found to take another way through the code. ``make test``
-gives all of these to their targets. An input is the number of a target, and what it gets.
+``python -m tests.reliability.fuzz SECONDS`` (in `make torture`) starts from the seeds in
+``corpus/``, where it adds inputs that fail, and from ``corpus.tar.gz``, the inputs of new coverage
+that an hour of fuzzing found. ``make test`` runs all of these. The first byte of an input is the
+number of its target, the rest is the input of that target.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LONGEST = 4096
 
 
 def in_file(name: str, use: Callable[[Path], Any]) -> Callable[[bytes], None]:
-    """Return a target that gets its input as a file of this name."""
+    """Return a target that reads its input from a file of this name."""
 
     def run(content: bytes) -> None:
         with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
@@ -39,7 +40,7 @@ def in_file(name: str, use: Callable[[Path], Any]) -> Callable[[bytes], None]:
 
 
 def as_graph(path: Path) -> None:
-    """Read a graph, and do with it what a build does."""
+    """Read a graph, and run the steps of a build on it."""
     from ontodex.graph import entity_sentences, entity_texts, relation_texts
     from ontodex.readers import read
 
@@ -57,7 +58,7 @@ def as_graph(path: Path) -> None:
 
 
 def as_splits(content: bytes) -> None:
-    """Read a folder of files, which the input parts by lines of their names."""
+    """Read a folder of files, into which lines of ``--`` split the input."""
     names = (
         "train.tsv",
         "entity_text.tsv",
@@ -109,7 +110,7 @@ SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def targets() -> dict[str, Callable[[bytes], None]]:
-    """Return what is fuzzed, by name."""
+    """Return the targets, by name."""
     from ontodex.trainers.data.csts import read_csts
     from ontodex.trainers.data.nli import read_nli
     from ontodex.trainers.data.sts import read_sts
@@ -134,7 +135,7 @@ def targets() -> dict[str, Callable[[bytes], None]]:
 
 
 def run_one(data: bytes, known: dict[str, Callable[[bytes], None]]) -> None:
-    """Give an input to its target; anything but an error of ours is a fault."""
+    """Run the target of an input; any exception but an OntodexError is a fault."""
     from ontodex.errors import OntodexError
 
     if not data:

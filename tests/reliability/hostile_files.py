@@ -1,4 +1,4 @@
-"""Files that somebody sent who means no good: name, content, and what reading them must come to."""
+"""Hostile files: name, content, and the required outcome of reading them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import gzip
 import json
 from collections.abc import Callable, Iterator
 
-RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"'
+RDF = (
+    'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+    'xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"'
+)
 OWL = 'xmlns:owl="http://www.w3.org/2002/07/owl#"'
 OBO = "format-version: 1.4\n\n[Term]\nid: A:1\nname: a\n"
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
@@ -16,7 +19,7 @@ MANY = 1_000_000
 
 REFUSED = "refused: "
 EITHER = ""
-"""Refused or read, as long as it is cheap."""
+"""The file may be refused or read, within the limits of time and memory."""
 
 Hostile = tuple[str, Callable[[], bytes], str]
 
@@ -42,7 +45,8 @@ def entity_bomb(levels: int, size: int) -> bytes:
 def document(inside: str, entities: str = "") -> bytes:
     doctype = f"<!DOCTYPE rdf:RDF [{entities}]>" if entities else ""
     return (
-        f'{doctype}<rdf:RDF {RDF} {OWL}><rdf:Description rdf:about="http://a/b">{inside}</rdf:Description></rdf:RDF>'
+        f"{doctype}<rdf:RDF {RDF} {OWL}>"
+        f'<rdf:Description rdf:about="http://a/b">{inside}</rdf:Description></rdf:RDF>'
     ).encode()
 
 
@@ -125,7 +129,7 @@ def _elements() -> tuple[str, str, str, str, str]:
 
 
 def products() -> Iterator[Hostile]:
-    """Little that is shared by much: what follows would fill the memory, or take for ever."""
+    """Small files whose inferred links would fill the memory or take unlimited time."""
     prefixes = "".join(
         f"@prefix {name}: <http://www.w3.org/{place}#> .\n"
         for name, place in (
@@ -137,7 +141,10 @@ def products() -> Iterator[Hostile]:
     shared = "".join(
         f"_:n{at} owl:intersectionOf (_:n{at + 1} _:n{at + 1} _:n{at + 1}) .\n" for at in range(30)
     )
-    classes = f"<a:a> a owl:Class ; rdfs:subClassOf _:n0 .\n{shared}_:n30 owl:intersectionOf (<a:b> <a:c>) .\n"
+    classes = (
+        f"<a:a> a owl:Class ; rdfs:subClassOf _:n0 .\n"
+        f"{shared}_:n30 owl:intersectionOf (<a:b> <a:c>) .\n"
+    )
     listed = ", ".join(f'"n{at}"' for at in range(5000))
     forms = f"<a:l> xl:literalForm {listed} .\n"
     labelled = "".join(f"<a:c{at}> xl:altLabel <a:l> .\n" for at in range(5000))
@@ -159,7 +166,7 @@ def products() -> Iterator[Hostile]:
 
 
 def tables() -> Iterator[Hostile]:
-    """Tables that may name rows of one another: each column is looked for in each table."""
+    """Tables with many candidates of foreign keys: each column is compared with each table."""
     many = {
         f"table {letter}{other}": [
             {
@@ -267,6 +274,6 @@ def others() -> Iterator[Hostile]:
 
 
 def hostile_files() -> Iterator[Hostile]:
-    """Yield (name, content, what the outcome must say)."""
+    """Yield (name, content, text that the outcome must contain)."""
     for family in (literals, synonyms, nestings, products, tables, bombs, entities, remote, others):
         yield from family()

@@ -1,4 +1,4 @@
-"""Run by test_crash.py: changes in forked children that are killed at random points, and what is left. Prints JSON."""
+"""Run by test_crash.py: changes in forks killed at random points. Prints JSON of what is left."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PUBLISHING = ("/storage/generations.py",)
 def counting(
     where: Sequence[str], limit: int, counter: list[int]
 ) -> Callable[[FrameType, str, Any], None]:
-    """Return a profiler that kills the process at the given call out of some code, before the call is made."""
+    """Return a profiler that kills the process before the given call made by some code."""
 
     def profile(frame: FrameType, event: str, argument: Any) -> None:
         if event in ("call", "c_call") and any(one in frame.f_code.co_filename for one in where):

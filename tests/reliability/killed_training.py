@@ -1,6 +1,6 @@
-"""Run by test_crash.py: a training run in forked children that are killed at random points, and then run to the end.
+"""Run by test_crash.py: training runs killed at random points, and then run to the end.
 
-Prints, as JSON, how far the weights of each are from those of a run that nobody killed.
+Prints, as JSON, how far the weights of each are from those of an uninterrupted run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run by test_resources.py: open, ask and close an index thousands of times; print what has grown, as JSON."""
+"""Run by test_resources.py: open, query and close an index thousands of times. Prints JSON."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Make ``golden/format-N.tar.gz``, an index of the format that this version writes, and its answers.
+"""Make ``golden/format-N.tar.gz``, an index of the format of this version, and its answers.
 
-Run from the root of the project when the format has changed: ``python -m tests.reliability.make_golden``.
+Run it from the root of the project when the format has changed::
+
+    python -m tests.reliability.make_golden
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from tests.reliability.damage import answers
 GOLDEN = Path(__file__).with_name("golden")
 LINKS = ontodex.HyperCLTraining(steps=5, queries=32, negatives=8, rank=4, condition=8, width=16)
 STRUCTURE = ontodex.ComplExTraining(rank=16)
-"""So few numbers that no blob is large: damage to large blobs is found by ``verify`` alone."""
+"""Too small for large blobs, damage to which only ``verify`` finds."""
 
 SENTENCES = ontodex.GaussCSETraining(
     tune="adapter", epochs=20, batch=32, rank=8, rate=1e-2, evaluations=2
@@ -35,7 +37,7 @@ SENTENCES = ontodex.GaussCSETraining(
 
 
 def make(folder: Path) -> Path:
-    """Build an index with every space, and with candidates, which so small an index does without."""
+    """Build an index with every space, and with candidates, which large indexes have."""
     os.chdir(folder)  # relative paths: no path of this machine gets into the index
     graph, base = make_small_graph(), make_tiny_encoder(folder)
     base.rename("base")
@@ -57,7 +59,7 @@ def make(folder: Path) -> Path:
             graph, folder / "gauss", encoder="base", training=SENTENCES, device="cpu", quiet=True
         )
     models = {"encoders": base, "hierarchy": folder / "hit", "entailment": folder / "gauss"}
-    # Without these, so small a graph has neither graph features nor a calibration of them.
+    # By default so small a graph has neither graph features nor a calibration of them.
     features = patch.multiple("ontodex.indexers.graph_features", MIN_HELD_OUT=5, SHARE=0.2)
     calibration = patch("ontodex.scoring.calibration.LEAST_TRUE", 1)
     with features, calibration, patch("ontodex.indexers.steps.store.EXACT_UP_TO", 10):

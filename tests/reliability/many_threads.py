@@ -1,4 +1,4 @@
-"""Run by test_concurrency.py: sixteen threads ask one engine, fresh from opening. Prints what differs from one thread."""
+"""Run by test_concurrency.py: sixteen threads query a new engine. Prints differing answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THREADS = 16
 
 
 def answers(engine: ontodex.Engine, turn: int) -> list[Any]:
-    """Ask everything, texts of several lengths among it, beginning somewhere else each time."""
+    """Ask every kind of query, with texts of several lengths, in a rotated order."""
     text = " ".join(["a wild animal that lives in the sea"] * (1 + turn % 5))
     asked = [
         lambda: engine.search(text, k=5),

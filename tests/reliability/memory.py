@@ -1,6 +1,6 @@
-"""Run by test_resources.py: build and ask an index of so many entities; print the peak of anonymous memory, in MB, as JSON.
+"""Run by test_resources.py: build and query an index; print peaks of memory in MB, as JSON.
 
-What is mapped from files is not counted: the system takes it back when it needs the room.
+Only anonymous memory is counted: the system can reclaim mapped files at any time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.reliability.status import megabytes
 
 
 class Peak:
-    """The highest that is seen, every two milliseconds, while it is entered."""
+    """Peak of memory within the context, sampled every two milliseconds."""
 
     def __enter__(self) -> Peak:
         self.megabytes, self._over = megabytes("RssAnon"), threading.Event()

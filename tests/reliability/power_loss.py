@@ -1,7 +1,8 @@
-"""Run by test_crash.py: changes whose un-synced writes are lost at some point, and what is left. Prints JSON.
+"""Run by test_crash.py: changes that lose un-synced writes at some point. Prints JSON.
 
-A model of the disk: a file holds for certain what it held when it was last synced, a folder the names that it had. At every
-sync of a change the volatile tree is kept too; a loss of power leaves anything between the two.
+A model of the disk: after a loss of power a file has at least the contents, and a folder at least
+the names, of its last sync. The volatile tree is recorded at every sync; a loss of power leaves any
+state between the two.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Entry = tuple[str, int]
 
 @dataclass
 class Tree:
-    """Names in folders, and contents of files, by inode."""
+    """Names of folders and contents of files, by inode."""
 
     root: int = 0
     names: dict[int, dict[str, Entry]] = field(default_factory=dict)
@@ -58,7 +59,7 @@ def look(folder: Path, opened: dict[int, int]) -> Tree:
 
 
 class Disk:
-    """Watches a change: what is durable, and what is visible, at every sync."""
+    """Records the durable and the visible tree at every sync of a change."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -107,7 +108,7 @@ def write(tree: Tree, inode: int, target: Path) -> None:
 
 
 def losses(durable: Tree, visible: Tree, rng: random.Random) -> Iterator[tuple[str, Tree]]:
-    """Yield what a loss of power may leave: nothing un-synced, all names with few contents, or a part of everything."""
+    """Yield trees after a loss of power: no un-synced writes, names only, or a random part."""
     yield "all un-synced writes", durable
     contents = {**{inode: b"" for inode in visible.contents}, **durable.contents}
     yield "un-synced contents", Tree(visible.root, visible.names, contents)

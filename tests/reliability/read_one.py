@@ -1,6 +1,7 @@
-"""Run by test_hostile_files.py: read files, each in a fork, and print what came of each and what it cost.
+"""Run by test_hostile_files.py: read files in forks; print outcome, time and memory of each.
 
-The fork has what reading needs imported already, and nothing else in its memory. The parser's process is included.
+The fork has imported the readers, and holds nothing else in memory. The process of the parser is
+included.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from ontodex.readers import read
 from tests.reliability.status import megabytes
 
 SECONDS = 60
-"""After so many seconds a reader is killed, as one that hangs."""
+"""Seconds after which a reader is killed."""
 
 
 def read_one(path: str, answer: Connection) -> None:
-    """Read a file in this process, and send what came of it."""
+    """Read a file in this process, and send the outcome."""
     signal.alarm(SECONDS)
     warnings.simplefilter("ignore")
     start = time.perf_counter()
@@ -46,7 +47,7 @@ def read_one(path: str, answer: Connection) -> None:
 
 
 def in_fork(path: str) -> dict[str, Any]:
-    """Return what a fork says of a file, or how it died."""
+    """Return the outcome that a fork sends for a file, or its exit status."""
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=read_one, args=(path, there))

@@ -1,4 +1,4 @@
-"""Run by test_concurrency.py, several at once: open, ask, close, again and again, beside a writer. Prints JSON."""
+"""Run by test_concurrency.py: open, query and close repeatedly beside a writer. Prints JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import ontodex
 
 
 def answered(engine: ontodex.Engine) -> str:
-    """Return a checksum of the answers to stored questions, which need no encoder, and of what the answers are of."""
+    """Return a checksum of answers that need no encoder, and of the graph they are from."""
     said = [
         engine.graph.fingerprint,
         engine.graph.n_entities,
@@ -34,7 +34,7 @@ def main(index: Path, seconds: float) -> None:
     start = time.time()
     seen: Counter[str] = Counter()
     generations = set()
-    # On a busy machine a round may take all the time: then until there was another generation to see.
+    # On a busy machine one round may take all the time: go on until a second generation was seen.
     while (spent := time.time() - start) < seconds or (
         len(generations) < 2 and spent < 10 * seconds
     ):

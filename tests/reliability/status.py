@@ -1,4 +1,4 @@
-"""What Linux says of the memory of this process."""
+"""Memory of this process on Linux."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from pathlib import Path
 
 
 def megabytes(field: str) -> float:
-    """Return a field of ``/proc/self/status``: ``VmHWM``, the peak of all of it, or ``RssAnon``, what is of no file."""
+    """Return a field of ``/proc/self/status``: ``VmHWM``, the peak, or ``RssAnon``, anonymous."""
     return int(re.search(rf"{field}:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024

@@ -1,6 +1,7 @@
-"""What ontodex stands on: every package that it installs, its licence, why it is there; and the hashes of the weights.
+"""The page of dependencies: packages, their licences and purposes, and hashes of the weights.
 
-``python -m tests.reliability.supply`` writes ``docs/dependencies.md`` from what is installed; a test compares the two.
+``python -m tests.reliability.supply`` writes ``docs/dependencies.md`` from what is installed; a
+test compares the two.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ WEIGHTS = {
 }
 TOP = """# What ontodex stands on
 
-Made by `python -m tests.reliability.supply` from what `make install` has installed; a test compares the two. Licences are
+Made by `python -m tests.reliability.supply` from what `make install` has installed; \
+a test compares the two. Licences are
 those that the packages state of themselves.
 
 ## Packages that it asks for
@@ -62,7 +64,8 @@ those that the packages state of themselves.
 BROUGHT = """
 ## Packages that these bring
 
-On Linux, PyPI's torch brings NVIDIA's CUDA libraries as well, under NVIDIA's licence; the CPU build does not.
+On Linux, PyPI's torch brings NVIDIA's CUDA libraries as well, under NVIDIA's licence; \
+the CPU build does not.
 
 | package | licence |
 | --- | --- |
@@ -70,12 +73,15 @@ On Linux, PyPI's torch brings NVIDIA's CUDA libraries as well, under NVIDIA's li
 HASHES = """
 ## Data
 
-`graph/vocabularies.tsv` has the prefixes, namespaces and patterns of vocabularies. `tools/make_prefixes.py` generates it
-from the release of [Bioregistry](https://bioregistry.io) on PyPI, whose data are in the public domain (CC0 1.0).
+`graph/vocabularies.tsv` has the prefixes, namespaces and patterns of vocabularies. \
+`tools/make_prefixes.py` generates it
+from the release of [Bioregistry](https://bioregistry.io) on PyPI, whose data are in the public \
+domain (CC0 1.0).
 
 ## Weights
 
-What is in the wheel is checked by its hash when the wheel is installed. SHA-256 of every file of weights that
+What is in the wheel is checked by its hash when the wheel is installed. SHA-256 of every file of \
+weights that
 `ontodex demo` and `ontodex build` take where no other is given:
 
 | weights | sha256 |
@@ -84,14 +90,16 @@ What is in the wheel is checked by its hash when the wheel is installed. SHA-256
 END = """
 ## Known faults in them
 
-`pip-audit -r constraints.txt` compares the pinned versions with the database of the Python Packaging Authority. It asks that
-database over the network, so that it is no part of `make check`, which needs none; run it before a release, and when
+`pip-audit -r constraints.txt` compares the pinned versions with the database of the Python \
+Packaging Authority. It asks that
+database over the network, so that it is no part of `make check`, which needs none; run it before \
+a release, and when
 `constraints.txt` changes.
 """
 
 
 def licence(name: str) -> str:
-    """Return what a package says of its licence."""
+    """Return the licence that a package declares."""
     about = distribution(name).metadata
     classified = [
         one.rsplit(" :: ", 1)[1]
@@ -112,7 +120,7 @@ def normal(name: str) -> str:
 
 
 def required(name: str, extras: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the names of what a package needs on this machine, and for some of its extras."""
+    """Yield the packages that a package requires on this machine, with some of its extras."""
     from packaging.requirements import Requirement
 
     for line in distribution(name).requires or []:
@@ -123,7 +131,7 @@ def required(name: str, extras: tuple[str, ...] = ()) -> Iterator[str]:
 
 
 def brought() -> list[str]:
-    """Return what the packages that ontodex asks for bring, those of CUDA left out."""
+    """Return the indirect dependencies of ontodex, without those of CUDA."""
     found, waiting = set[str](), list(WHY)
     while waiting:
         for name in required(waiting.pop()):
@@ -138,7 +146,7 @@ def brought() -> list[str]:
 
 
 def weights() -> dict[str, str]:
-    """Return the SHA-256 of the weights in the wheel, by their place, and of the default encoder."""
+    """Return the SHA-256 of the weights in the wheel, by path, and of the default encoder."""
     found = dict(WEIGHTS)
     for file in sorted((ROOT / "encoders" / "models").rglob("*.safetensors")):
         found[f"`{file.relative_to(ROOT / 'encoders')}`"] = hashlib.sha256(

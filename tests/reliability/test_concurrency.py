@@ -1,4 +1,4 @@
-"""Many readers, one writer; threads, forks, and closing in the middle: every answer is right, or is refused by name."""
+"""Readers beside a writer, threads, forks, and closing: right answers or named errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ontodex.errors import IndexFailure
 from tests.reliability.reader import answered
 
 READERS = 8
-"""Processes that read at once; half as many without torture."""
+"""Processes that read at once; half as many without ``--torture``."""
 
 
 def test_sixteen_threads_get_the_answers_of_one(
@@ -33,7 +33,7 @@ def test_sixteen_threads_get_the_answers_of_one(
 def test_every_answer_is_of_one_generation_while_a_writer_publishes(
     own_index: Path, figures: Callable[..., None], torture: bool
 ) -> None:
-    """The writer adds an entity and removes it, in turn: whoever sees a mixture sees neither of two sets of answers."""
+    """The writer adds and removes an entity in turn, so that only two sets of answers are right."""
     seconds, count = (60, READERS) if torture else (6, READERS // 2)
     legal = set()
     with ontodex.open(own_index, device="cpu") as engine:
@@ -110,7 +110,7 @@ def test_closing_waits_for_the_questions_of_other_threads(
 
 
 def test_closing_in_the_middle_of_a_question_of_ones_own(small_index: Path) -> None:
-    """As by an exception within ``with``, or a callback: nobody waits for himself."""
+    """As by an exception within ``with``, or a callback: the thread must not wait for itself."""
     with ontodex.open(small_index, device="cpu") as engine:
         with engine.guard:
             engine.close()
@@ -118,7 +118,7 @@ def test_closing_in_the_middle_of_a_question_of_ones_own(small_index: Path) -> N
             engine.tails("ex:dog", "is_a")
 
 
-def test_a_fork_of_the_process_that_opened_the_index_is_told_so(small_index: Path) -> None:
+def test_calls_from_a_forked_process_are_refused(small_index: Path) -> None:
     script = f"""
 import os, sys
 import ontodex

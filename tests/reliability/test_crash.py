@@ -1,4 +1,4 @@
-"""Killed at any point, or without power, an index is the old one or the new one, and the next build goes on."""
+"""After a kill or a loss of power an index is the old or the new one, and a build continues."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tried(
     run_script: Callable[..., Any],
     torture: bool,
 ) -> Callable[..., Any]:
-    """Run a script that tries changes of an index, at so many points under torture, and so many else."""
+    """Run a script that interrupts changes, at more points with ``--torture``."""
 
     def run(script: str, full: int, short: int) -> Any:
         models = small_index, tiny_encoder, tiny_hit, tiny_gauss
@@ -39,7 +39,7 @@ def test_a_killed_change_leaves_the_old_index_or_the_new_one(
         assert (one["again"], one["finally"]) == (0, "new"), one
         assert len(one["left"]) == 1 or one["after"] == "new", (
             one
-        )  # the old generation goes with the next change
+        )  # the next change removes the old generation
     assert len(killed) >= (200 if torture else 12)
     states = Counter(one["after"] for one in killed)
     assert states["old"]

@@ -1,4 +1,4 @@
-"""Damaged indexes are refused by name, or answer right; an index of the current format still answers as it did."""
+"""Damaged indexes: named errors or right answers. The golden index still answers as before."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def test_damage_is_refused_by_name_or_does_no_harm(
     assert found["whole"]
     assert (
         found["outcomes"]["refused"] > found["outcomes"]["right answers"] > 0
-    )  # that of caches, and of what nobody reads
+    )  # damage to caches, and to bytes that are not read
     figures("damaged", **found["outcomes"])
 
 
 def test_files_of_another_index_are_refused(
     tmp_path: Path, small_graph: KnowledgeGraph, own_index: Path
 ) -> None:
-    """Of a twin, whose files are as long as this one's: only one letter of one label is another."""
+    """Files of an index that differs in one letter of a label, and so have the same lengths."""
     labels = ["hog" if label == "dog" else label for label in small_graph.labels]
     models = own_index / "gen-000001" / "encoders"
     twin = tmp_path / "twin.odx"

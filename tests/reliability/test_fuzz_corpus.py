@@ -1,4 +1,4 @@
-"""What fuzzing started from and what it found: every input is read, or refused by an error of ours."""
+"""The fuzz corpus: every input is read, or refused by an OntodexError."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_what_an_hour_of_fuzzing_kept_is_read_or_refused() -> None:
 
 
 def test_fuzzing_finds_nothing_new(torture: bool, figures: Callable[..., None]) -> None:
-    """For two minutes under torture; where atheris is installed, for three seconds else."""
+    """Two minutes with ``--torture``; otherwise three seconds, where atheris is installed."""
     if importlib.util.find_spec("atheris") is None:
         assert not torture, "make torture needs atheris: it is in the extra `torture`"
         return

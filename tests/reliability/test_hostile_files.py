@@ -1,4 +1,4 @@
-"""Whatever a file holds, it is read or refused, within five seconds and 500 MB, and nothing is fetched or printed raw."""
+"""Hostile files are read or refused in 5 s and 500 MB; nothing is fetched or printed raw."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECRET = "the secret of the house"
 
 @pytest.fixture(scope="module")
 def listener() -> Iterator[socket.socket]:
-    """What remote imports and entities name: nobody may ever knock."""
+    """A server that hostile files refer to; any connection to it is recorded."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         yield server
@@ -69,7 +69,7 @@ def test_a_hostile_file_is_refused_soon_and_says_why(
     )
 
 
-def test_a_gzip_file_says_no_name_to_write_to(tmp_path: Path) -> None:
+def test_the_file_name_inside_a_gzip_file_is_ignored(tmp_path: Path) -> None:
     with (
         (tmp_path / "a.tsv.gz").open("wb") as raw,
         gzip.GzipFile("../../owned.tsv", "wb", fileobj=raw) as file,
@@ -102,7 +102,7 @@ def steering_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path)
 @pytest.mark.parametrize(
     "question", [["search", STEERING], ["tails", "A:2", "is_a"], ["tails", "A:9", "is_a"], ["info"]]
 )
-def test_what_steers_a_terminal_is_not_printed_raw(
+def test_terminal_control_characters_are_not_printed_raw(
     steering_index: Path, question: list[str], form: list[str]
 ) -> None:
     if question == ["info"] and form:

@@ -1,4 +1,4 @@
-"""No number that is none gets into an index, extremes stay in bounds, and ties have one order."""
+"""Indexes hold finite numbers, extremes stay in bounds, and ties have one order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.plain import build_plain
 
 
 def with_word(encoder: Path, folder: Path, word: str, value: float) -> Path:
-    """Copy an encoder; one word's row of the table of words gets a value throughout."""
+    """Copy an encoder, and set the embedding of one word to a value in all dimensions."""
     shutil.copytree(encoder, folder)
     piece = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"][word]
     file = folder / "model.safetensors"
@@ -65,7 +65,7 @@ def test_an_index_stays_as_it_was_where_the_next_would_hold_no_numbers(
 
 
 def test_a_text_without_a_vector_is_named(tmp_path: Path) -> None:
-    """As of static embeddings, whose every word is a row: one of nothing but unknown words has length 0."""
+    """As of static embeddings, where a text of unknown words alone has length 0."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer, models, pre_tokenizers
@@ -110,7 +110,7 @@ def test_points_wherever_they_are_become_points_of_the_ball(points: np.ndarray, 
     hnp.arrays(np.float32, (4, 3), elements=st.floats(width=32)),
     st.sampled_from(["cosine", "poincare", "product"]),
 )
-def test_what_is_no_number_fits_nowhere(vectors: np.ndarray, geometry: str) -> None:
+def test_vectors_with_nan_are_invalid_in_every_space(vectors: np.ndarray, geometry: str) -> None:
     finite = np.isfinite(vectors).all(axis=1)
     assert not (valid_rows(geometry, vectors) & ~finite).any()
     if geometry == "product":
@@ -140,7 +140,7 @@ def test_variances_of_any_size_give_finite_scores(
 def tied_index(
     tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, tiny_hit: Path, tiny_gauss: Path
 ) -> Path:
-    """Index of sixty entities with six labels between them."""
+    """Index of sixty entities that share six labels."""
     builder = GraphBuilder("twins")
     labels = ("dog", "cat", "cow", "fox", "animal", "tame animal")
     for number in range(60):

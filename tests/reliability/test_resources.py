@@ -1,4 +1,4 @@
-"""Little memory, no leaks, and media that cannot be written to."""
+"""Memory, leaks, and file systems that cannot be written to."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_memory_grows_with_the_graph_and_not_with_the_vectors(
     figures: Callable[..., None],
     torture: bool,
 ) -> None:
-    """Names, hashes and triples are held, some two hundred bytes an entity; vectors stay in mapped files."""
+    """Names, hashes and triples take about 200 bytes an entity; vectors stay in mapped files."""
     entities = 100_000 if torture else 5000
     one, four = (
         run_script("memory.py", tiny_encoder, tmp_path / f"{size}.odx", size, timeout=3000)
@@ -43,7 +43,7 @@ def test_memory_grows_with_the_graph_and_not_with_the_vectors(
         more = (four[what] - one[what]) * 2**20 / (3 * entities)
         limit = (
             1500 if torture else 1500 + 60e6 / (3 * entities)
-        )  # what an allocator keeps matters where it is little
+        )  # memory kept by the allocator dominates small sizes
         assert more < limit, (what, one, four, more)
     sizes = {
         f"{what}, {times} times": round(found[what])
@@ -55,7 +55,8 @@ def test_memory_grows_with_the_graph_and_not_with_the_vectors(
 
 WITHOUT_RIGHTS = """
 import ctypes
-ctypes.CDLL(None).capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())  # root's rights over files
+# Drop the capabilities of root, which ignores the permissions of files.
+ctypes.CDLL(None).capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
 import ontodex
 from ontodex.errors import OntodexError
 try:
@@ -66,7 +67,7 @@ except OntodexError as error:
 
 
 def without_rights(action: str) -> str:
-    """Do something in a process to which permissions apply, root's too; return what it says."""
+    """Run code in a process without the rights of root; return its output."""
     command = [sys.executable, "-W", "ignore", "-c", WITHOUT_RIGHTS.format(action)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -75,7 +76,7 @@ def without_rights(action: str) -> str:
 
 @pytest.fixture
 def readable(own_index: Path) -> Iterator[Path]:
-    """Index on a medium that may be read, and not be written to."""
+    """Index in a folder without write permission."""
     everything = [own_index.parent, own_index, *own_index.rglob("*")]
     for path in everything:
         path.chmod(0o555 if path.is_dir() else 0o444)
@@ -93,7 +94,7 @@ def test_an_index_on_a_read_only_medium_answers(readable: Path) -> None:
     assert "ex:" in said
 
 
-def test_a_place_without_permission_is_named(readable: Path) -> None:
+def test_a_folder_without_write_permission_is_named(readable: Path) -> None:
     said = without_rights(f"ontodex.remove('ex:dog', {str(readable)!r}, device='cpu', quiet=True)")
     assert said.startswith("IndexFailure")
     assert f"{readable}: expected a folder that can be written, found Permission denied" in said

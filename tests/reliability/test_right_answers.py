@@ -1,7 +1,7 @@
-"""What must not matter does not: the order of lines, the spelling of identifiers, entities that have nothing to do with it.
+"""Invariances: the order of lines, the spelling of identifiers, and unrelated entities.
 
-That searches equal a float64 pass over everything is shown beside each space (``tests/engine``), that files read back in
-``tests/graph/test_round_trips.py``.
+Searches are compared with float64 passes beside each space (``tests/engine``), and round trips of
+files are in ``tests/graph/test_round_trips.py``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def build(
 
 
 def answers(path: Path, rename: Callable[[str], str] = str) -> Answers:
-    """Ask for everything; return the score of every entity, by question."""
+    """Return the scores of all entities, by query."""
     found: Answers = {}
     with ontodex.open(path, device="cpu") as engine:
         count = engine.graph.n_entities
@@ -59,7 +59,7 @@ def answers(path: Path, rename: Callable[[str], str] = str) -> Answers:
 
 
 def expect_alike(found: Answers, expected: Answers) -> None:
-    """The same entities for every question, known or not, and their scores, but for what encoding in other batches does."""
+    """Compare entities, known marks and scores; scores may differ by rounding in other batches."""
     for question, scores in expected.items():
         assert found[question].keys() == scores.keys(), question
         for name, (score, known) in scores.items():
@@ -72,7 +72,7 @@ def expect_alike(found: Answers, expected: Answers) -> None:
 def obo_of(
     graph: KnowledgeGraph, order: random.Random | None = None, rename: Callable[[str], str] = str
 ) -> str:
-    """Write a graph as OBO, its frames and their lines in any order."""
+    """Write a graph as OBO, with frames and lines in random order."""
     links = defaultdict(list)
     for head, relation, tail in zip(graph.heads, graph.relations, graph.tails, strict=True):
         name, target = graph.relation_ids[relation], rename(graph.ids[tail])

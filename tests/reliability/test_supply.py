@@ -1,4 +1,4 @@
-"""Nothing is fetched, and what ontodex stands on is written down."""
+"""No network access, and a complete page of dependencies."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ def test_the_whole_demo_runs_without_a_network(tmp_path: Path) -> None:
     assert "Done in" in done.stdout
 
 
-def test_what_may_not_connect_is_stopped() -> None:
-    """The guard of the test above works: else that would prove nothing."""
+def test_the_network_guard_blocks_connections() -> None:
+    """The guard that the test above relies on blocks connections."""
     folder = str(Path(__file__).parent)
     code = (
-        f"import sys; sys.path.insert(0, {folder!r}); from without_network import forbid; sys.addaudithook(forbid); "
+        f"import sys; sys.path.insert(0, {folder!r}); from without_network import forbid; "
+        f"sys.addaudithook(forbid); "
         "import socket; socket.create_connection(('127.0.0.1', 9))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "may not use the network" in done.stderr
 
 
-def test_every_package_is_there_for_a_reason() -> None:
+def test_every_dependency_has_a_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     asked = [*project["dependencies"], *extras["demo"], *extras["plot"]]

@@ -1,4 +1,4 @@
-"""Run by test_numbers.py: ask an index full of ties, in batches of several sizes. Prints the answers as JSON."""
+"""Run by test_numbers.py: query an index full of ties in several batch sizes. Prints JSON."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ RELATIONS = 3
 def drawn(
     entities: int = 60, triples: int = 150, relations: int = RELATIONS
 ) -> tuple[np.ndarray, Vectors]:
-    """Triples, and vectors in two pieces, of which the last is zero."""
+    """Return triples, and vectors in two pieces, the last of which is zero."""
     random = np.random.default_rng(0)
     columns = [random.integers(0, size, triples) for size in (entities, relations, entities)]
     vectors = random.normal(size=(entities, 5)).astype(np.float32)
@@ -33,7 +33,7 @@ def drawn(
 def by_definition(
     triples: np.ndarray, vectors: Vectors, asked: np.ndarray, row: int, relation: int
 ) -> np.ndarray:
-    """Score all tails of one question, of shape (2, entities)."""
+    """Score all tails of one query; shape (2, entities)."""
     every = unit(vectors[np.arange(len(vectors))].astype(np.float64))
     known = {tuple(triple) for triple in both_directions(triples, RELATIONS).tolist()}
 
@@ -149,7 +149,7 @@ def test_what_the_graph_does_not_have_has_no_analogies() -> None:
     assert list(analogy.scores(vectors[rows[:0]], rows[:0], rows[:0])) == []
 
 
-def test_one_entity_has_nobody_to_be_like() -> None:
+def test_a_single_entity_has_no_similar_entities() -> None:
     vectors = Vectors([np.ones((1, 1), dtype=np.float32)])
     [(reached, scores)] = case_based_of(np.array([[0, 0, 0]]), vectors, 1).scores(
         vectors[np.zeros(1, int)], np.zeros(1, int), np.zeros(1, int)
@@ -167,7 +167,7 @@ def test_of_very_many_known_tails_some_are_looked_at(monkeypatch: pytest.MonkeyP
     assert 0 < np.count_nonzero(scores[1]) <= 4 * similarity_module.NEAR
 
 
-def test_ranges_are_exact_for_few_relations_and_near_for_many() -> None:
+def test_type_constraints_are_exact_for_few_relations_and_close_for_many() -> None:
     triples, _ = drawn()
     known = both_directions(triples, RELATIONS)
     wanted = np.zeros((60, 2 * RELATIONS))

@@ -1,4 +1,4 @@
-"""What makes answers of different questions comparable."""
+"""Calibration: scores of different queries become comparable probabilities."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def test_every_question_that_has_or_surely_has_an_answer_is_asked_once_relation_
         [0, 0],
         [2, 1],
         [3, 1],
-    ]  # from 0 as by 1; by 1 as its inverse
+    ]  # from 0 by relation 1, and by its inverse
     assert answerable(links, rules, np.array([0, 2])).tolist() == [[0, 0], [1, 0], [2, 2]]
 
 
 def asked(questions, links, scores, rules=None, reflexive=(), passed_over=None) -> BestAnswers:
-    """Ask a few questions at once, whose answers have these scores."""
+    """Return the calibration features of queries with given scores."""
     said = [NONE] * len(questions) if rules is None else rules
     (best,) = best_answers(
         np.array(questions), lambda *_: (scores.copy(), said), links, reflexive, passed_over
@@ -57,7 +57,7 @@ def asked(questions, links, scores, rules=None, reflexive=(), passed_over=None) 
     return best
 
 
-def test_what_is_known_is_left_out_and_the_asked_entity_unless_it_may_be_linked_to_itself() -> None:
+def test_known_answers_and_self_links_are_left_out() -> None:
     links = KnownLinks(np.array([[0, 0, 2], [1, 1, 1]]), 4, 2)
     best = asked([[0, 0], [2, 2], [0, 3]], links, np.zeros((3, 4), dtype=np.float32), reflexive=[1])
     found = {(entity, relation): set() for entity, relation in ((0, 0), (2, 2), (0, 3))}
@@ -68,11 +68,11 @@ def test_what_is_known_is_left_out_and_the_asked_entity_unless_it_may_be_linked_
     assert list(found.values()) == [{1, 3}, {1, 3}, {0, 1, 2, 3}]
 
 
-def test_evidence_of_the_best_answers() -> None:
+def test_calibration_features_of_the_best_answers() -> None:
     scores = np.random.default_rng(0).normal(size=(2, 60)).astype(np.float32)
     links = KnownLinks(np.array([[55, 0, tail] for tail in (51, 52, 53, 54)]), 60, 1)
-    scores[0, 51:55] += 9  # known ones leave little
-    scores[0, 9] = np.delete(scores[0], [51, 52, 53, 54]).max() + 1  # the best of its question
+    scores[0, 51:55] += 9  # known answers
+    scores[0, 9] = np.delete(scores[0], [51, 52, 53, 54]).max() + 1  # the best new answer
     left = scores.astype(np.float64)
     left[0, 51:56] = left[1, 56] = -np.inf
     shares = log_softmax(left, axis=1)
@@ -148,10 +148,10 @@ def test_probabilities_with_a_calibration_and_without() -> None:
 
 
 @pytest.mark.parametrize("hidden", [40, 5])
-def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(
+def test_the_calibration_is_fitted_to_enough_held_out_triples(
     hidden: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Entities are linked to those of their group, as their vectors say; so many such links are hidden."""
+    """Entities are linked within groups of similar vectors; some links are held out."""
     random = np.random.default_rng(1)
     monkeypatch.setattr(module, "QUESTIONS", 100)
     vectors = np.repeat(np.eye(6, dtype=np.float32), 10, axis=0)

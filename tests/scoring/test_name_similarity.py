@@ -1,4 +1,4 @@
-"""Names found by their letters, against scikit-learn."""
+"""Name similarity by character n-grams, against scikit-learn."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def graph_of(labels: list[str], synonyms: list[list[str]]) -> KnowledgeGraph:
 
 
 def wanted(graph: KnowledgeGraph, text: str) -> np.ndarray:
-    """Return the similarities of every entity as scikit-learn has it."""
+    """Return the similarities of every entity by scikit-learn."""
     names = [[label, *others] for label, others in zip(graph.labels, graph.synonyms, strict=True)]
     every = [name_similarity.plain(name) for own in names for name in own]
     vectorizer = TfidfVectorizer(
@@ -75,7 +75,9 @@ def wanted(graph: KnowledgeGraph, text: str) -> np.ndarray:
         "label",
     ],
 )
-def test_names_are_as_like_as_scikit_learn_says(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_similarities_are_those_of_scikit_learn(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph = graph_of(NAMES, SYNONYMS)
     monkeypatch.setattr(name_similarity, "AT_ONCE", 3)
     rows, similarities = NameSimilarity.of(graph).find(text)
@@ -97,14 +99,16 @@ def test_any_text_may_be_a_name(labels: list[str], text: str) -> None:
     assert set(rows.tolist()) <= set(range(graph.n_entities))
 
 
-def test_the_likest_are_found_and_of_equals_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_most_similar_names_are_found_ties_in_row_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(name_similarity, "MOST", 3)
     names = ["red", "red deer", "red fox", "red deer", "red deer", "red deer"]
     rows, _ = NameSimilarity.of(graph_of(names, [[]] * 6)).find("red deer")
     assert rows.tolist() == [1, 3, 4]
 
 
-def test_what_is_stored_is_read() -> None:
+def test_a_stored_name_index_is_loaded() -> None:
     made = NameSimilarity.of(graph_of(NAMES, SYNONYMS))
     stored = made.arrays()
     again = NameSimilarity.read(stored.__getitem__)

@@ -1,4 +1,4 @@
-"""What like texts say of parents and children: against the definition."""
+"""Neighbour voting for parents and children, against the definition."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COUNT, DIM = 50, 4
 
 @pytest.fixture(scope="module")
 def hierarchy() -> Hierarchy:
-    """Everything but the first few has one or two parents among those before it."""
+    """Return a hierarchy in which each later entity has one or two earlier parents."""
     rng = np.random.default_rng(0)
     children = np.concatenate([np.arange(3, COUNT), np.arange(30, COUNT)])
     return Hierarchy(
@@ -74,7 +74,7 @@ def test_scores_are_those_of_the_definition(
     assert found > 5 * COUNT
 
 
-def test_what_is_added_are_weighted_sums(hierarchy: Hierarchy, vectors: np.ndarray) -> None:
+def test_vote_offsets_are_weighted_sums(hierarchy: Hierarchy, vectors: np.ndarray) -> None:
     votes, rows = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors]))), np.array([3, 40])
     rule = NeighbourVoting(
         slope=1.0, offset=0.5, itself=1.0, parents=2.0, ancestors=0.5, curve=(3.0, 0.0, -1.0)

@@ -1,4 +1,4 @@
-"""What entities of like text add to a probability never turns the score round."""
+"""Probabilities with neighbour voting rise with the score."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WORDS = (
 
 
 def drawn(seed: int) -> KnowledgeGraph:
-    """Return a hierarchy of which the labels tell nothing."""
+    """Return a hierarchy with uninformative labels."""
     draw, builder = random.Random(seed), GraphBuilder("drawn")
     for row in range(90):
         builder.entity(f"ex:{row}", f"{draw.choice(WORDS)} {draw.choice(WORDS)}")

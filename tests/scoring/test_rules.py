@@ -1,4 +1,4 @@
-"""Rules: against their definition, and where they do not apply."""
+"""Rules, against their definition."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tails_of(links: KnownLinks, entity: int, relation: int) -> set[int]:
 
 
 def found_by(links: KnownLinks, head: int, first: int, second: int) -> set[int]:
-    """Follow a rule, straight from the definition."""
+    """Follow a rule by its definition."""
     known = links.triples.tolist()
     ends = {tail for entity, relation, tail in known if (entity, relation) == (head, first)}
     if second >= 0:
@@ -52,7 +52,7 @@ def test_every_rule_that_is_right_often_enough_is_found_with_its_confidence(
                 continue
             ends = {head: found_by(links, head, first, second) for head in tails if tails[head]}
             right = sum(len(found & tails[head]) for head, found in ends.items())
-            # Of the examples, those count whose path leads by a third entity.
+            # Only examples whose path leads through a third entity count.
             joined = sum(
                 bool(found_by(links, head, first, second) & {tail})
                 for head in ends
@@ -155,6 +155,8 @@ def test_memory_does_not_grow_with_the_rules_that_are_tried() -> None:
     try:
         rules = mine_rules(links)
         assert len(rules.bodies) > 60
-        assert tracemalloc.get_traced_memory()[1] < 30e6  # 80 million, were all followed at once
+        assert (
+            tracemalloc.get_traced_memory()[1] < 30e6
+        )  # 80 million paths, if all were followed at once
     finally:
         tracemalloc.stop()

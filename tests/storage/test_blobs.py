@@ -44,16 +44,16 @@ def store(tmp_path: Path) -> tuple[Path, dict[str, BlobInfo]]:
 
 
 def flip(path: Path, content: bytes) -> None:
-    """Change one byte in the middle of what a file holds, in old copies of its page too."""
+    """Change one byte in the middle of some contents of a file, in all copies of its page."""
     middle = len(content) // 2
     changed = content[:middle] + bytes([content[middle] ^ 0x40]) + content[middle + 1 :]
     whole = path.read_bytes()
     assert content in whole
-    path.unlink()  # never into a file that is mapped
+    path.unlink()  # a new file, as the old one is mapped
     path.write_bytes(whole.replace(content, changed))
 
 
-def test_what_was_put_is_got(store: tuple[Path, dict[str, BlobInfo]]) -> None:
+def test_blobs_are_read_as_written(store: tuple[Path, dict[str, BlobInfo]]) -> None:
     reader = BlobReader(*store)
     for name, array in ARRAYS.items():
         found = reader.get(name)

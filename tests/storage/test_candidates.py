@@ -31,7 +31,7 @@ QUESTIONS = [
 def large(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """An index of a graph that counts as large."""
+    """An index with a low threshold of large graphs."""
     monkeypatch.setattr("ontodex.indexers.steps.store.EXACT_UP_TO", 50)
     path = tmp_path / "large.odx"
     training = ontodex.HyperCLTraining(
@@ -68,7 +68,7 @@ def test_a_large_graph_has_candidates_and_their_recall(large: Path) -> None:
             assert engine.searcher(space).approximate is not None
             assert exact.searcher(space).approximate is None
         assert index.verify() == []
-        # With every cell looked into, and ten times as many candidates as answers, nothing is missed.
+        # Nothing is missed if all cells are searched for ten times as many candidates as answers.
         for head, relation in QUESTIONS:
             assert engine.tails(head, relation, k=5).hits == exact.tails(head, relation, k=5).hits
             assert engine.search(head, k=60).hits == exact.search(head, k=60).hits
@@ -168,7 +168,7 @@ def clustered(n: int, dim: int) -> np.ndarray:
 
 
 def test_recall_is_what_brute_force_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PROBES", 4)  # few, so that something is missed
+    monkeypatch.setattr(module, "PROBES", 4)  # few, so that some answers are missed
     whole = clustered(3000, 16)
     vectors = Vectors([whole[:1000], whole[1000:1001], whole[1001:]])
     index = make_candidates(vectors)

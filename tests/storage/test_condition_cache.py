@@ -19,7 +19,7 @@ from ontodex.storage.condition_cache import FILE, ConditionCache, _packed
 ONE, TWO, THREE = (
     np.random.default_rng(0).integers(1 << 16, size=(3, 500), dtype=np.uint16).view(np.float16)
 )
-PACKED = len(_packed(ONE))  # noise cannot be compressed: all are as long
+PACKED = len(_packed(ONE))  # noise cannot be compressed, so all have the same length
 
 
 def filled(folder: Path, budget: int = 1 << 20) -> ConditionCache:
@@ -29,7 +29,7 @@ def filled(folder: Path, budget: int = 1 << 20) -> ConditionCache:
     return cache
 
 
-def test_gives_what_was_put(tmp_path: Path) -> None:
+def test_cached_factors_are_read_as_written(tmp_path: Path) -> None:
     cache = filled(tmp_path)
     wide = np.full(6, 1e9, dtype=np.float32)
     cache.put("other", {"a": wide})
@@ -73,7 +73,7 @@ def test_evicts_what_was_used_the_longest_ago(tmp_path: Path) -> None:
     cache.get("encoder", ["a"])
     cache.put("encoder", {"d": ONE})
     assert list(cache.get("encoder", ["a", "b", "c", "d"])) == ["a", "c", "d"]
-    cache.put("encoder", {"d": ONE})  # again: nothing has to go
+    cache.put("encoder", {"d": ONE})  # again: nothing is evicted
     assert cache.bytes == 3 * PACKED
     cache.put("encoder", dict.fromkeys("efgh", ONE))
     assert list(cache.get("encoder", list("acdefgh"))) == ["f", "g", "h"]

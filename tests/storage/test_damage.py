@@ -1,4 +1,4 @@
-"""Indexes with something wrong with them: an error that names it, never a crash, never another answer."""
+"""Damaged indexes: an error that names the damage, never a crash or a wrong answer."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def edit_manifest(index: Path, change: Callable[[dict[str, Any]], Any]) -> None:
 
 
 def flip_in(path: Path, content: bytes) -> None:
-    """Change one byte in the middle of what a file holds, in old copies of its page too."""
+    """Change one byte in the middle of some contents of a file, in all copies of its page."""
     middle = len(content) // 2
     changed = content[:middle] + bytes([content[middle] ^ 0x40]) + content[middle + 1 :]
     whole = path.read_bytes()
     assert content in whole
-    path.unlink()  # never into a file that another test has mapped
+    path.unlink()  # a new file, as another test may have mapped the old one
     path.write_bytes(whole.replace(content, changed))
 
 
@@ -143,7 +143,7 @@ def test_a_manifest_of_a_newer_version(own_index: Path) -> None:
 
 
 def as_development_version(content: dict[str, Any]) -> None:
-    """Make a manifest one of the last format before the first release."""
+    """Change a manifest to the last format before the first release."""
     del content["kind"]
     content.update(format=12)
 

@@ -24,7 +24,7 @@ with generations.writer(Path(sys.argv[1])):
 """
 
 
-def test_a_second_writer_is_told_who_the_first_is(
+def test_a_second_writer_is_refused_with_the_first_named(
     own_index: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
 ) -> None:
     with subprocess.Popen(
@@ -43,7 +43,7 @@ def test_a_second_writer_is_told_who_the_first_is(
             assert engine.index.manifest.generation == 1
         other.send_signal(signal.SIGKILL)
         other.wait()
-    assert (own_index / "WRITER").exists()  # left by the killed one, and in nobody's way
+    assert (own_index / "WRITER").exists()  # left by the killed writer, and harmless
     build_plain(small_graph, own_index, [tiny_encoder]).close()
     assert generations.current(own_index) == 2
     assert not (own_index / "WRITER").exists()
@@ -57,7 +57,7 @@ def test_a_second_writer_in_the_same_process(tmp_path: Path) -> None:
         pass
 
 
-def test_no_folder_can_be_made_there(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_a_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for path in (tmp_path / "file", tmp_path / "file" / "a.odx"):
         with (
@@ -90,7 +90,7 @@ def test_current(tmp_path: Path) -> None:
     assert generations.current(tmp_path) == 1234567
 
 
-def test_what_is_an_index(tmp_path: Path) -> None:
+def test_which_folders_are_indexes(tmp_path: Path) -> None:
     assert not generations.is_index(tmp_path)
     (tmp_path / "gen-000001.tmp").mkdir()
     assert generations.is_index(tmp_path)
@@ -156,7 +156,7 @@ def test_two_holders_of_one_generation(tmp_path: Path) -> None:
         generations.hold(generations.folder_of(tmp_path, 1))
 
 
-def test_a_generation_that_goes_as_it_is_opened_is_gone(
+def test_a_generation_removed_during_opening_is_an_error(
     own_index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock, folder = generations.fcntl.flock, generations.folder_of(own_index, 1)

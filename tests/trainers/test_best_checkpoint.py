@@ -1,4 +1,4 @@
-"""The weights that were best on validation are the ones that are kept, whatever happens to the run."""
+"""The best weights on validation are kept, also over interruptions and failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def model():
 
 
 def run(model, folder, scores, *, every=2, start=0, last=10, stop=None, patience=0):
-    """Go through the steps of a run, each of which fills the weights with its number."""
+    """Run steps that fill the weights with their number."""
     scores, control = iter(scores), SimpleNamespace(should_training_stop=False)
     best = BestCheckpoint(model, folder, every, lambda: next(scores), True, patience)
     for step in range(start + 1, (stop or last) + 1):
@@ -71,8 +71,10 @@ def test_a_run_that_goes_on_knows_the_best_before_it_was_cut(model, tmp_path):
     assert weight(model) == 4
 
 
-def test_what_is_measured_again_after_an_interruption_counts_once(model, tmp_path):
-    run(model, tmp_path, [0.1, 0.9], stop=5)  # cut before the checkpoint of step 4 was written
+def test_evaluations_repeated_after_an_interruption_count_once(model, tmp_path):
+    run(
+        model, tmp_path, [0.1, 0.9], stop=5
+    )  # interrupted before the checkpoint of step 4 was written
     again = run(model, tmp_path, [0.3, 0.2, 0.2, 0.2], start=2)
     assert again.history == [(2, 0.1), (4, 0.3), (6, 0.2), (8, 0.2), (10, 0.2)]
     again.restore()
@@ -109,7 +111,7 @@ def test_a_measure_that_fails_leaves_what_was_best(model, tmp_path):
     assert json.loads((tmp_path / "best.json").read_text()) == [[2, 0.1], [4, 0.5]]
 
 
-def test_what_it_says_goes_to_stderr(model, tmp_path, capsys):
+def test_progress_goes_to_stderr(model, tmp_path, capsys):
     best = BestCheckpoint(model, tmp_path, 1, lambda: 0.51234, quiet=False)
     best.on_step_end(None, SimpleNamespace(global_step=1000, max_steps=2000), None)
     assert capsys.readouterr() == ("", "step 1,000: 0.5123 on validation\n")

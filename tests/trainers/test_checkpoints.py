@@ -1,4 +1,4 @@
-"""What a training run finds in its folder: its own checkpoints, those of another run, or somebody's files."""
+"""The folder of a training run: its own checkpoints, those of other runs, or other files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_run_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
     assert last_checkpoint(folder, {"seed": 0}) is None
     for step in (5, 10, 15):
         (folder / f"checkpoint-{step}").mkdir()
-    assert last_checkpoint(folder, {"seed": 0}) is None  # all were cut off while they were written
+    assert last_checkpoint(folder, {"seed": 0}) is None  # as if interrupted while all were written
     for step in (5, 10):
         (folder / f"checkpoint-{step}" / "trainer_state.json").touch()
     assert last_checkpoint(folder, {"seed": 0}) == str(folder / "checkpoint-10")
@@ -149,7 +149,7 @@ def test_a_model_with_another_tools_checkpoints_is_left_alone(
     assert (tmp_path / "model.safetensors").read_text() == "x"
 
 
-def test_what_is_trained_is_not_written_into_what_it_starts_from(
+def test_the_base_encoder_is_never_written_to(
     tmp_path: Path, small_graph: KnowledgeGraph, encoder: TextEncoder
 ) -> None:
     start = TextEncoder(Path(shutil.copytree(encoder.folder, tmp_path / "start")), "cpu")
@@ -183,7 +183,7 @@ def test_another_model_is_replaced_whole(
     made = train_hyper_cl(
         small_graph, folder, encoder=smaller_encoder, settings=settings, texts=texts, quiet=True
     )
-    for name in ("results.json", "README.md"):  # of somebody else
+    for name in ("results.json", "README.md"):  # a file of another program
         assert (folder / name).read_text() == "x"
         (folder / name).unlink()
     train_hyper_cl(

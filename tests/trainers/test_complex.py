@@ -28,7 +28,7 @@ def test_batches_are_the_same_for_the_same_seed(small_graph: KnowledgeGraph) -> 
     assert not np.array_equal(one.entities, other.entities)
 
 
-def test_it_ranks_what_it_was_taught_first(small_graph: KnowledgeGraph) -> None:
+def test_training_triples_rank_first(small_graph: KnowledgeGraph) -> None:
     made = train_complex(
         small_graph,
         ComplExTraining(rank=16, steps=200, regularisation=0.0),
@@ -59,7 +59,7 @@ def test_the_more_links_an_entity_has_the_less_is_regularised(small_graph: Knowl
         assert np.array_equal(made.entities, expected.entities)
 
 
-def test_it_says_nothing_of_what_is_in_no_triple(small_graph: KnowledgeGraph) -> None:
+def test_entities_in_no_triple_have_zero_vectors(small_graph: KnowledgeGraph) -> None:
     made = train_complex(small_graph, ComplExTraining(rank=4, steps=3), device="cpu", quiet=True)
     linked = np.zeros(small_graph.n_entities, dtype=bool)
     linked[small_graph.triples[:, [0, 2]]] = True
@@ -78,7 +78,7 @@ def test_a_seed_decides_everything(small_graph: KnowledgeGraph) -> None:
     assert not np.array_equal(one, other)
 
 
-def test_what_cannot_be_trained_is_refused() -> None:
+def test_graphs_that_cannot_be_trained_on_are_refused() -> None:
     builder = GraphBuilder("empty")
     builder.entity("a", "a")
     with pytest.raises(TrainingError, match="empty: expected triples"):

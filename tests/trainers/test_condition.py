@@ -34,7 +34,7 @@ QUICK = ConditionTraining(rank=8, condition=8, epochs=30, pairs=8, rate=0.02)
 
 
 def things(count=200, seed=0):
-    """Rows of things that are alike under one of two conditions: the same animal, or the same letter."""
+    """Rows of pairs that are similar under one of two conditions: same animal or same letter."""
     rng, rows, drawn = np.random.default_rng(seed), [], set()
     while len(rows) < 2 * count:
         animals, letters = rng.integers(5, size=2), rng.integers(5, size=2)
@@ -150,7 +150,7 @@ def test_the_text_encoder_is_trained_with_every_architecture(encoder, data, tmp_
     )
     learnt = evaluate_conditions(made, valid)["spearman"] - plain["spearman"]
     assert abs(plain["spearman"]) < 0.3
-    # A condition is no more than a shift to concat, the same for both texts, which helps it little.
+    # With concat a condition only shifts both texts equally, which changes cosines little.
     assert learnt > (0.1 if architecture == "concat" else 0.3)
 
 
@@ -202,7 +202,7 @@ def test_bad_input_leaves_nothing_behind(encoder, data, tmp_path):
     short = replace(QUICK, tune="full", max_tokens=3)
     with pytest.raises(
         SettingsError, match="at most as many tokens"
-    ):  # those that training would read
+    ):  # the rows that training would read
         train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=short, quiet=True)
     for rows, wrong in (
         (

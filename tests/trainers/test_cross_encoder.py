@@ -1,4 +1,4 @@
-"""The cross-encoder of triples: what it learns, its negatives, and its folder."""
+"""The cross-encoder of triples: training, negatives and folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def encoder(tiny_encoder: Path) -> TextEncoder:
 
 @pytest.fixture(scope="module")
 def kinds() -> KnowledgeGraph:
-    """Animals and places, and of which of the two kinds each is."""
+    """Return a graph of animals and places, with the kind of each."""
     builder = GraphBuilder("kinds")
     for kind, names in (
         ("animal", ("dog", "cat", "cow", "hen", "bear")),
@@ -51,7 +51,7 @@ def trained(
     return folder
 
 
-def test_it_tells_known_triples_from_wrong_ones(trained, kinds):
+def test_known_triples_score_above_wrong_ones(trained, kinds):
     assert not (trained / "checkpoints").exists()
     model, texts, (relation, _) = (
         CrossEncoder.load(trained, "cpu"),
@@ -135,7 +135,7 @@ def test_an_interrupted_run_goes_on(tmp_path, encoder, small_graph, monkeypatch)
     np.testing.assert_allclose(resumed.logits(triples), whole.logits(triples), atol=0.02)
 
 
-def test_what_it_cannot_be_trained_on(tmp_path, encoder, small_graph):
+def test_graphs_that_it_cannot_be_trained_on(tmp_path, encoder, small_graph):
     builder = GraphBuilder("none")
     builder.entity("ex:dog", "dog")
     with pytest.raises(TrainingError, match="triples"):

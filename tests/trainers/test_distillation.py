@@ -1,4 +1,4 @@
-"""Distillation: a network learns from names alone what its encoder says of head and relation read together."""
+"""Distillation: a network learns from names to predict embeddings of joint texts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def encoder(tiny_encoder):
 
 
 def nearness(made, encoder, relations):
-    """Mean cosine of queries for tails and what they are to be: both read together, less the mean, and the relation."""
+    """Return the mean cosine of queries with centred embeddings of joint texts plus relations."""
     pairs = [(animal, relation) for animal in ANIMALS for relation in relations]
     together = encoder.encode([f"{animal} {relation}" for animal, relation in pairs])
     mean = encoder.encode([f"{r} {a}" for a, r in pairs] + [f"{a} {r}" for a, r in pairs]).mean(
@@ -49,7 +49,7 @@ def nearness(made, encoder, relations):
 
 
 @pytest.mark.slow
-def test_queries_come_near_what_the_encoder_says_of_both_together(encoder, tmp_path):
+def test_queries_approach_embeddings_of_joint_texts(encoder, tmp_path):
     labels = [*ANIMALS, *PLACES]
     made, untrained = (
         distil_hyper_cl(
@@ -90,7 +90,7 @@ def test_the_same_seed_makes_the_same_network_and_it_loads(encoder, tmp_path):
     ("texts", "labels", "relations"),
     [([], [], ["eats"]), (["dog"], ["dog"], []), (["dog"], ["dog", "cat"], ["eats"])],
 )
-def test_nothing_to_learn_from_is_refused(encoder, tmp_path, texts, labels, relations):
+def test_a_graph_without_training_data_is_refused(encoder, tmp_path, texts, labels, relations):
     with pytest.raises(TrainingError, match="expected a text and a label of each entity"):
         distil_hyper_cl(texts, labels, relations, tmp_path / "m", encoder=encoder, quiet=True)
     assert not (tmp_path / "m").exists()

@@ -1,4 +1,4 @@
-"""Training runs of GaussCSE: what they learn, what they keep, and what stops them."""
+"""Training of GaussCSE: quality, checkpoints, losses and refused settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ontodex.trainers.entailment.settings import GaussCSETraining
 
 FULL = GaussCSETraining(epochs=40, batch=32, evaluations=3, rate=3e-3, head_rate=3e-3)
 STEADY = replace(FULL, rate=1e-3)
-"""At higher rates what a run comes to hangs on how numbers are rounded."""
+"""At higher learning rates the result of a run depends on rounding."""
 ADAPTER = replace(FULL, tune="adapter", rank=8, rate=5e-3, head_rate=1e-2)
 SHORT = replace(FULL, epochs=6)
 
@@ -40,7 +40,7 @@ def encoder(tiny_encoder):
 
 @pytest.fixture(scope="module")
 def pairs():
-    """What is said of an animal in a place entails that it is an animal, or in the place; not the other way."""
+    """Pairs: “an animal in a place” entails the animal, and the place, but not conversely."""
     animals, places = (
         ("dog", "cat", "cow", "wolf", "fox", "hen"),
         ("farm", "forest", "house", "sea", "city", "barn"),
@@ -73,7 +73,7 @@ def trained(pairs, folder, encoder, settings):
 @pytest.mark.parametrize(
     "settings", [STEADY, ADAPTER, replace(STEADY, similarity="per-dimension", activation="tanh")]
 )
-def test_every_form_learns_what_follows_and_in_which_direction(pairs, tmp_path, encoder, settings):
+def test_every_form_learns_entailment_and_its_direction(pairs, tmp_path, encoder, settings):
     made = trained(pairs, tmp_path / "m", encoder, settings)
     _, held_out = pairs.split(0.2, 0)
     found = evaluate_judged(judge(made, held_out), held_out, made.rule.threshold)
@@ -141,7 +141,7 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_best(pairs, tmp_path, enco
     assert np.isfinite(kept.encode(["the dog"])).all()
 
 
-def test_what_is_known_to_be_entailed_is_no_negative():
+def test_entailed_pairs_are_no_negatives():
     rows = [
         ("p", "h", ENTAILMENT),
         ("p", "g", ENTAILMENT),
@@ -154,7 +154,7 @@ def test_what_is_known_to_be_entailed_is_no_negative():
     ).requires_grad_()
     loss = EntailmentLoss("ent+rev", "scaled", 0.05, 0.0)(gaussians, batch)
     assert torch.isfinite(loss)
-    # for (p, h) neither g nor the turned pair stands against it, for (p, g) only the turned pair does
+    # (p, h) has neither g nor the reversed pair as a negative, (p, g) only the reversed pair
     at = {text: place for place, text in enumerate("phgqx")}
     known = {
         (one, other)
@@ -210,7 +210,7 @@ def test_by_default_the_losses_are_those_that_the_pairs_have(pairs, tmp_path, en
     assert seen == ["ent+con+rev", "ent+rev", "ent"]
 
 
-def test_labels_that_a_loss_needs_are_asked_for(pairs, tmp_path, encoder):
+def test_missing_labels_of_a_loss_are_named(pairs, tmp_path, encoder):
     without = pairs.part(pairs.labels != CONTRADICTION)
     with pytest.raises(
         SettingsError, match=r"losses: ent\+con\+rev needs contradictions, found none.*ent\+rev"

@@ -1,4 +1,4 @@
-"""What a hierarchy encoder is compared with: the probe, the classifier of pairs, static embeddings."""
+"""Baselines of hierarchy encoders: mask probe, pair classifier, static embeddings."""
 
 import warnings
 from dataclasses import replace
@@ -154,7 +154,8 @@ def test_without_training_links_there_is_nothing_to_train(small_graph, tiny_enco
     [
         (PairClassifierTraining, "steps", -1), (PairClassifierTraining, "batch", 0),
         (PairClassifierTraining, "rate", -1.0), (PairClassifierTraining, "max_tokens", 4),
-        (StaticPoincareTraining, "epochs", 0), (StaticPoincareTraining, "dim", 0), (StaticPoincareTraining, "rate", 0.0),
+        (StaticPoincareTraining, "epochs", 0), (StaticPoincareTraining, "dim", 0),
+        (StaticPoincareTraining, "rate", 0.0),
         (StaticPoincareTraining, "rate", float("nan")), (StaticPoincareTraining, "negatives", 0),
     ],
 )  # fmt: skip

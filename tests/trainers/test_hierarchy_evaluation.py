@@ -1,4 +1,4 @@
-"""Precision, recall and F1 at the validation threshold, and recall of ancestors by distance, against plain loops."""
+"""F1 at the validation threshold, and recall of ancestors by distance, against plain loops."""
 
 import networkx
 import numpy as np
@@ -21,7 +21,7 @@ C = 1 / 8
 
 @pytest.fixture(scope="module")
 def hierarchy():
-    """Two hundred entities, each below one or two of those before it."""
+    """Return a hierarchy of 200 entities, each with one or two earlier parents."""
     rng = np.random.default_rng(0)
     children = np.repeat(np.arange(1, 200), 2)
     links = np.stack([children, rng.integers(0, children)], axis=1)
@@ -34,7 +34,7 @@ def hierarchy():
 
 @pytest.fixture(scope="module")
 def points(hierarchy):
-    """Points whose norms grow with depth, so that the rule has something to find."""
+    """Return points whose norms grow with depth, so that the norm is informative."""
     rng = np.random.default_rng(1)
     found = rng.standard_normal((len(hierarchy.ids), 8)) * (0.2 + 0.1 * hierarchy.depth[:, None])
     return poincare.clip(found.astype(np.float32), C, 0.05)
@@ -118,8 +118,8 @@ def test_a_regression_joins_scores_that_each_tell_a_part(task, hierarchy, kind):
     noise = np.random.default_rng(3).standard_normal((2, 203, 203))
 
     def measure(children, parents):
-        told = true[children, parents] + 0.7 * noise[:, children, parents]
-        return np.stack([100 * told[0], -told[1]])
+        informative = true[children, parents] + 0.7 * noise[:, children, parents]
+        return np.stack([100 * informative[0], -informative[1]])
 
     both = evaluate_regression(task, measure)
     one = evaluate_scores(task, lambda children, parents: measure(children, parents)[0])

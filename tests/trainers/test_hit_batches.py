@@ -1,4 +1,4 @@
-"""Batches of a hierarchy: every link learnt, no true ancestor among the negatives, the same for a seed."""
+"""Batches of a hierarchy: every link once, no ancestor as a negative, fixed by the seed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def hierarchy_of(links, n):
 
 
 def ancestors_by_text(hierarchy, names):
-    """For each text all texts above an entity that bears it, and the text itself."""
+    """Return for each text the texts of all ancestors of its entities, and the text itself."""
     above = {name: {name} for name in names}
     for row, name in enumerate(names):
         above[name] |= {names[ancestor] for ancestor in hierarchy.ancestors(row).tolist()}
@@ -102,7 +102,7 @@ def test_texts_that_differ_in_case_or_spacing_alone_are_one():
     texts = TextHierarchy(task_of(hierarchy), names)
     assert texts.texts == ["bank", "river Bank", "shore"]
     assert texts.of_entity.tolist() == [0, 1, 1, 2, 0]
-    # the second bank lies below a river bank, so that either is no negative of the other
+    # the second bank is below a river bank, so neither is a negative of the other
     assert texts.links.tolist() == [[0, 1], [1, 0], [2, 1]]
     assert texts.false_parents(np.arange(3), np.arange(3)).tolist() == [
         [False, False, True],
@@ -111,7 +111,7 @@ def test_texts_that_differ_in_case_or_spacing_alone_are_one():
     ]
 
 
-def test_what_is_held_out_is_neither_learnt_nor_a_negative(small):
+def test_held_out_links_are_neither_positives_nor_negatives(small):
     task, names, texts = small
     held_out = {
         tuple(pair) for pair in np.concatenate([task.valid.positives, task.test.positives]).tolist()
@@ -128,7 +128,7 @@ def test_what_is_held_out_is_neither_learnt_nor_a_negative(small):
             wrong = {(of[child], of[text]) for text in np.flatnonzero(negatives)}
             assert not wrong & held_out
             met += sum((of[child], other) in held_out for other in of)
-    assert met > 0  # there was something to keep out
+    assert met > 0  # the test is not vacuous
 
 
 def batches_of(small, kind, seed, steps=8):
@@ -151,7 +151,7 @@ def test_a_batch_depends_on_seed_and_number_alone(small, kind):
         whole[step] for step in (29, 7, 22, 0)
     ]
     assert [content(batch) for batch in batches_of(small, kind, 2, steps=30)] != whole
-    assert len({str(one) for one in whole}) == 30  # no epoch repeats the last one
+    assert len({str(one) for one in whole}) == 30  # epochs differ
     with pytest.raises(IndexError):
         again[60]
     with pytest.raises(IndexError):
@@ -189,7 +189,7 @@ def test_triplets_never_hold_a_true_ancestor_or_a_homonym_of_one(drawn):
     links = hierarchy.links
     assume(any(names[child] != names[parent] for child, parent in links.tolist()))
     texts = TextHierarchy(task_of(hierarchy), names)
-    # negatives of a file, drawn without a look at names: whatever is no ancestor of the entity
+    # negatives of a file are drawn by entities, not by names: any that is no ancestor
     everything = np.arange(len(names), dtype=np.int32)
     table = np.array(
         [
@@ -209,7 +209,7 @@ def test_triplets_never_hold_a_true_ancestor_or_a_homonym_of_one(drawn):
 
 
 def test_a_step_costs_far_less_than_encoding_it(small_graph):
-    """A batch is drawn in time that does not grow with the hierarchy, once an epoch is laid out."""
+    """Once an epoch is prepared, the time of a batch does not grow with the hierarchy."""
     n = 60_000
     parents = np.arange(n, dtype=np.int32) // 8
     hierarchy = Hierarchy(

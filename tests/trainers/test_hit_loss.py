@@ -53,7 +53,7 @@ def test_gradients_are_finite_everywhere(batch, smooth, kind):
     assert loss.isfinite()
     assert vectors.grad.isfinite().all()
     if kind in ("rim", "outside"):
-        assert vectors.grad.abs().max() > 0  # what lies outside is drawn in, not forgotten
+        assert vectors.grad.abs().max() > 0  # points outside the ball still get gradients
 
 
 def test_descent_draws_children_to_their_parents_and_parents_to_the_origin(batch):

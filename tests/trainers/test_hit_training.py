@@ -1,4 +1,4 @@
-"""Training runs of HiT: what they learn, what they keep, and what stops them."""
+"""Training of HiT: quality, checkpoints, interruptions and refused settings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def encoder(tiny_encoder):
 
 @pytest.fixture(scope="module")
 def tree():
-    """Four kinds, five of each, four of each of these: what a name begins with says what it is."""
+    """Return a tree of four kinds, 5 × 4 below each, whose names begin with that of the parent."""
     kinds = ["animal", "place", "thing", "forest"]
     middle = [
         f"{kind} {name}" for kind in kinds for name in ("dog", "cat", "river", "house", "wolf")
@@ -79,10 +79,11 @@ def weights_of(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("tune", ["full", "adapter"])
 @pytest.mark.parametrize("batches", ["families", "random-triplets", "hard-triplets"])
-def test_every_form_learns_what_names_say(tree, tmp_path, encoder, tune, batches):
+def test_every_form_learns_a_hierarchy_from_names(tree, tmp_path, encoder, tune, batches):
     task, names = tree
     settings = HiTTraining(
-        tune=tune, batches=batches, epochs=20 if batches == "families" else 8, families=10, negatives=4,
+        tune=tune, batches=batches, epochs=20 if batches == "families" else 8, families=10,
+        negatives=4,
         triplets=40, rank=8, rate=3e-3 if tune == "full" else 1e-2, evaluations=2,
     )  # fmt: skip
     made = trained(tree, tmp_path / "m", encoder, settings)
@@ -100,7 +101,7 @@ def test_every_form_learns_what_names_say(tree, tmp_path, encoder, tune, batches
     np.testing.assert_array_equal(loaded.points(names[:5]), made.points(names[:5]))
     assert not (tmp_path / "m" / "checkpoints").exists()
     norms = poincare.norm(made.points(names), made.c)
-    assert norms[:5].mean() < norms[-80:].mean()  # the general nearer to the origin
+    assert norms[:5].mean() < norms[-80:].mean()  # general entities are nearer to the origin
 
 
 def test_the_rule_is_that_of_the_encoder_that_was_written(tree, tmp_path, encoder):
@@ -133,7 +134,7 @@ def test_strength_is_the_share_of_the_change_that_is_kept(tree, tmp_path, encode
     assert max(float(change.abs().max()) for change in whole.values()) > 0.005
     for name, change in whole.items():
         torch.testing.assert_close(quarter[name], change / 4, rtol=0, atol=1e-4, msg=name)
-    assert weak.rule != strong.rule  # fitted to what is written
+    assert weak.rule != strong.rule  # fitted to the weights that are written
 
 
 def test_equal_runs_are_equal_and_a_seed_makes_another(tree, tmp_path, encoder):
@@ -165,7 +166,7 @@ def test_the_best_checkpoint_is_kept_not_the_last(tree, tmp_path, encoder, setti
     monkeypatch.setattr(HiTModel, "points", points)
     made = trained(tree, tmp_path / "m", encoder, replace(settings, evaluations=4))
     assert len(seen) == 4
-    names = tree[1]  # no two are alike: texts are entities
+    names = tree[1]  # names are unique: one entity a text
     found = made.points([names[text] for text in asked[0]])
     gaps = [np.abs(found - one).mean() for one in seen]
     assert int(np.argmin(gaps)) == 1
@@ -173,7 +174,7 @@ def test_the_best_checkpoint_is_kept_not_the_last(tree, tmp_path, encoder, setti
 
 
 def stopping_at(monkeypatch, step, error=KeyboardInterrupt):
-    """Interrupt the first run that comes to a step; return the steps of all runs."""
+    """Interrupt the first run at a step; return the steps of all runs."""
     steps = []
 
     def noted(self, args, state, control, **kwargs):
@@ -316,10 +317,10 @@ def test_a_run_that_fails_leaves_an_earlier_encoder_as_it_was(tree, tmp_path, en
 
 
 @pytest.mark.parametrize("settings", [FULL, ADAPTER], ids=["full", "adapter"])
-def test_what_is_not_learnt_of_a_long_text_is_not_read(tree, tmp_path, encoder, settings):
+def test_text_beyond_the_training_length_is_not_read(tree, tmp_path, encoder, settings):
     trained(tree, tmp_path / "m", encoder, replace(settings, epochs=0.5, max_tokens=6))
     hit = HiT.load(tmp_path / "m", "cpu")
-    # Each by itself: the rows of one matrix product may differ in their last bits, equal as they are.
+    # Encoded one by one: equal rows of one matrix product may differ in their last bits.
     start, other, shorter = (
         hit.points([text])[0] for text in ("dog cat cow hen", "dog cat cow hen wolf", "dog cat cow")
     )
@@ -403,22 +404,26 @@ def test_entities_of_one_name_cannot_be_learnt(tree, tmp_path, encoder):
     assert not (tmp_path / "m").exists()
 
 
-def test_empty_and_endless_names_are_learnt_like_others(tree, tmp_path, encoder):
+def test_empty_and_very_long_names_are_trained_on(tree, tmp_path, encoder):
     task, names = tree
     odd = ["", "wild dog " * 10_000, *names[2:]]
     made = trained((task, odd), tmp_path / "m", encoder, replace(FULL, max_tokens=1000))
     assert np.isfinite(made.items(odd[:2])).all()
-    assert made.text._reader.longest == 64  # what the encoder reads, though more was asked for
+    assert made.text._reader.longest == 64  # the limit of the encoder, though more was requested
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("tune", "half"), ("batches", "triplets"), ("families", 0), ("children", 0), ("negatives", 0), ("triplets", 0),
-        ("rank", 0), ("max_tokens", 2), ("evaluations", 0), ("valid", 0), ("seed", -1), ("families", 1.5),
+        ("tune", "half"), ("batches", "triplets"), ("families", 0), ("children", 0),
+        ("negatives", 0), ("triplets", 0),
+        ("rank", 0), ("max_tokens", 2), ("evaluations", 0), ("valid", 0), ("seed", -1),
+        ("families", 1.5),
         ("strength", 0), ("strength", 1.01),
-        ("epochs", 0), ("epochs", -1), ("epochs", float("inf")), ("cluster", float("nan")), ("cluster", -1.0),
-        ("centripetal", -0.1), ("contraction", -1), ("rate", -1e-4), ("rate", float("inf")), ("rate", "fast"),
+        ("epochs", 0), ("epochs", -1), ("epochs", float("inf")), ("cluster", float("nan")),
+        ("cluster", -1.0),
+        ("centripetal", -0.1), ("contraction", -1), ("rate", -1e-4), ("rate", float("inf")),
+        ("rate", "fast"),
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(name, value):

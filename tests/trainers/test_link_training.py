@@ -90,7 +90,7 @@ def test_an_epoch_holds_every_triple_once(small_graph):
 
 
 def mrr(graph, made):
-    """Mean reciprocal rank on the triples that were learnt, as a graph that holds them out has it."""
+    """Return the mean reciprocal rank of the training triples, as of held-out ones."""
     texts = entity_texts(graph)
     vectors = Vectors([made.entities(made.text.encode(texts))])
     held_out = replace(graph, test=graph.triples)
@@ -285,10 +285,14 @@ def test_a_graph_without_triples_cannot_be_learnt(tmp_path, encoder):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("tune", "half"), ("projection", "other"), ("steps", -1), ("steps", 1.5), ("queries", 0), ("entities", 0),
-        ("negatives", -1), ("start", -1), ("rank", -1), ("rank", 0.5), ("condition", -1), ("width", -1), ("max_tokens", 2),
-        ("save_every", 0), ("seed", -1), ("temperature", 0), ("temperature", float("nan")), ("temperature", "warm"),
-        ("architecture", "x"), ("towers", 3), ("rate", 0), ("encoder_rate", -1e-4), ("margin", -0.1),
+        ("tune", "half"), ("projection", "other"), ("steps", -1), ("steps", 1.5), ("queries", 0),
+        ("entities", 0),
+        ("negatives", -1), ("start", -1), ("rank", -1), ("rank", 0.5), ("condition", -1),
+        ("width", -1), ("max_tokens", 2),
+        ("save_every", 0), ("seed", -1), ("temperature", 0), ("temperature", float("nan")),
+        ("temperature", "warm"),
+        ("architecture", "x"), ("towers", 3), ("rate", 0), ("encoder_rate", -1e-4),
+        ("margin", -0.1),
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(name, value):

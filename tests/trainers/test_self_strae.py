@@ -18,7 +18,7 @@ SMALL = {"channels": 16, "size": 2, "epochs": 6, "batch": 64, "evaluations": 3, 
 
 
 def corpus(n=600, seed=0):
-    """Sentences in which animals do what animals do, and foods what foods do."""
+    """Sentences in which animals, and foods, occur in contexts of their kind."""
     draw = random.Random(seed)
     animal = ("the {} runs over the field", "a {} sleeps in the barn", "this {} hears its young")
     food = ("we eat {} with a spoon", "she cooks {} in a pan", "he buys {} at the shop")
@@ -39,7 +39,7 @@ def trained(tmp_path_factory):
     return folder
 
 
-def test_words_of_like_contexts_become_alike(trained):
+def test_words_of_similar_contexts_get_similar_vectors(trained):
     encoder = TextEncoder(trained)
     found = encoder.encode([*ANIMALS, *FOODS])
     cosines = found @ found.T
@@ -87,14 +87,14 @@ def test_comparing_all_nodes_is_the_same_in_blocks_and_whole(objective, monkeypa
         loss = model(batches[0])["loss"]
         loss.backward()
         in_blocks.append((float(loss.detach()), model.encoder.table.grad.clone()))
-    if objective == "context":  # compares within a chunk, on purpose
+    if objective == "context":  # compares within a chunk by definition
         assert in_blocks[0][0] < in_blocks[1][0]
     else:
         assert in_blocks[0][0] == pytest.approx(in_blocks[1][0], rel=1e-4)
         torch.testing.assert_close(in_blocks[0][1], in_blocks[1][1], rtol=2e-2, atol=1e-4)
 
 
-def test_of_few_nodes_a_token_at_least_is_predicted():
+def test_at_least_one_token_is_predicted():
     model, batches = a_model("ce", "public", nodes=10)
     assert torch.isfinite(model(batches[0])["loss"])
 
@@ -116,7 +116,7 @@ def a_model(objective, start, nodes=128):
     ), batches
 
 
-def test_what_was_counted_and_what_was_learnt_make_a_direction():
+def test_token_directions_combine_counts_and_trained_vectors():
     model, _ = a_model("context", "counts")
     counted, learnt = model.counted, torch.randn(model.encoder.table.shape) * 3
     with torch.no_grad():

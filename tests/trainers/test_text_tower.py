@@ -1,4 +1,4 @@
-"""A text encoder in training: texts that share rows get the vectors and the gradients that they get alone."""
+"""A text encoder in training: packing texts into rows changes no vector or gradient."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def drawn(lengths, seed=0):
 
 
 def alone(model, tokens):
-    """Mean of the states of each text, passed through the transformer by itself."""
+    """Return the mean token state of each text, encoded alone."""
     vectors = []
     for ids in tokens:
         inputs = torch.from_numpy(ids.astype(np.int64))[None]
@@ -116,12 +116,12 @@ def test_every_text_is_in_one_row_and_rows_are_filled(lengths):
         assert np.array_equal(ids[here], wanted)
         assert np.array_equal(positions[here], np.arange(len(wanted)))
     used = (owners >= 0).sum(axis=1)
-    for row in range(1, len(used)):  # the first text of a row found no room in any earlier one
+    for row in range(1, len(used)):  # the first text of a row did not fit into an earlier one
         assert (ids.shape[1] - used[:row] < len(tokens[owners[row, 0]])).all()
 
 
 def distilbert(folder, tiny_encoder):
-    """Another architecture, which is not packed, with the tokenizer of the tiny encoder."""
+    """Folder of a DistilBERT, which is not packed, with the tokenizer of the tiny encoder."""
     torch.manual_seed(0)
     config = DistilBertConfig(
         vocab_size=400, dim=32, n_layers=1, n_heads=2, hidden_dim=64, max_position_embeddings=64
@@ -134,7 +134,7 @@ def distilbert(folder, tiny_encoder):
 
 
 @pytest.mark.parametrize("kind", ["cls", "max", "dense", "distilbert"])
-def test_what_cannot_share_rows_is_padded(tiny_encoder, tmp_path, kind, monkeypatch):
+def test_models_that_cannot_share_rows_are_padded(tiny_encoder, tmp_path, kind, monkeypatch):
     if kind == "distilbert":
         encoder = distilbert(tmp_path, tiny_encoder)
     else:

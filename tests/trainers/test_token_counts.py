@@ -14,13 +14,13 @@ def sentences_of(*rows):
 
 
 def two_fields(n=300, seed=0):
-    """Sentences of tokens 0 to 9, or of tokens 10 to 19."""
+    """Return sentences of tokens 0 to 9, or of tokens 10 to 19."""
     random = np.random.default_rng(seed)
     return sentences_of(*(random.integers(0, 10, 6) + 10 * (row % 2) for row in range(n)))
 
 
 def information_of(rows, vocabulary, window):
-    """The positive pointwise mutual information, as its formula says."""
+    """Return the positive pointwise mutual information, by its formula."""
     counts = np.zeros((vocabulary, vocabulary))
     for row in rows:
         for at, token in enumerate(row):
@@ -44,7 +44,7 @@ def test_vectors_are_the_singular_vectors_of_the_information(monkeypatch):
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=0.02)
 
 
-def test_tokens_that_stand_near_the_same_are_alike():
+def test_tokens_of_similar_contexts_have_similar_vectors():
     cosines = (lambda found: found @ found.T)(counted_vectors(two_fields(), 20, 4, seed=0))
     assert cosines[:10, 10:].abs().max() < 0.1
     assert cosines[0, 1:10].abs().mean() > 0.3
@@ -57,11 +57,11 @@ def test_neighbours_are_of_the_same_sentence(monkeypatch):
     assert abs(float(found[2] @ found[3])) < 0.01
 
 
-def test_what_the_text_does_not_say_is_random_and_has_length_one():
+def test_tokens_without_counts_get_random_unit_vectors():
     found = counted_vectors(sentences_of([0, 1], [0, 1]), 6, 32, seed=0)
     np.testing.assert_allclose(found.norm(dim=1), 1, rtol=1e-5)
     assert abs(float(found[4] @ found[5])) < 0.9
-    alone = counted_vectors(sentences_of([3], [4]), 6, 8, seed=0)  # nothing stands near anything
+    alone = counted_vectors(sentences_of([3], [4]), 6, 8, seed=0)  # no token has a neighbour
     np.testing.assert_allclose(alone.norm(dim=1), 1, rtol=1e-5)
 
 
@@ -74,7 +74,7 @@ def test_the_same_seed_draws_the_same_and_long_texts_are_sampled(monkeypatch):
     assert (one @ one.T)[:10, 10:].abs().max() < 0.2
 
 
-def test_what_is_common_is_taken_away():
+def test_the_common_direction_is_removed():
     torch.manual_seed(0)
     common = torch.zeros(80)
     common[3] = 1
@@ -86,7 +86,7 @@ def test_what_is_common_is_taken_away():
     assert float(found[:, 3].abs().mean()) < 0.1 < 0.5 < float(before)
 
 
-def test_tokens_that_do_not_count_have_no_say():
+def test_excluded_tokens_do_not_change_vectors():
     torch.manual_seed(0)
     vectors = torch.randn(40, 16)
     weights = torch.cat([torch.ones(20), torch.zeros(20)])

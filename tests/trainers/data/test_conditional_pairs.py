@@ -1,4 +1,4 @@
-"""Data sets of similarity under a condition: made from a graph, written and read."""
+"""Data sets of similarity under a condition, made from a graph, written and read."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_what_is_held_out_is_not_trained_on(pairs):
     assert len(pairs.train) == 800
 
 
-def test_entities_that_read_alike_are_held_out_together(graph):
+def test_entities_of_equal_text_are_held_out_together(graph):
     builder = GraphBuilder("twins")
     for row, identifier in enumerate(graph.ids):
         number = identifier.removeprefix("person ")
@@ -107,13 +107,13 @@ def test_entities_that_read_alike_are_held_out_together(graph):
         assert not set(pairs.unseen_entities.texts) & set(getattr(pairs, part).texts)
 
 
-def test_the_condition_alone_says_little(pairs):
+def test_the_condition_alone_does_not_predict_the_label(pairs):
     alike, unlike = (Counter(pairs.train.which[start::2].tolist()) for start in (0, 1))
     for condition in range(len(pairs.train.conditions)):
         both = alike[condition] + unlike[condition]
         assert (
             abs(alike[condition] - unlike[condition]) <= 10 + 0.25 * both
-        )  # what went to valid and test is chance
+        )  # which rows are held out is random
 
 
 def test_equal_seeds_give_equal_data_and_files_keep_it(graph, pairs, tmp_path):
@@ -148,7 +148,7 @@ def test_the_small_graph_of_the_tests_serves(small_graph):
     assert len(pairs.valid) > 0
 
 
-def test_graphs_that_say_nothing_about_conditions():
+def test_graphs_without_usable_conditions_are_refused():
     builder = GraphBuilder("one")
     builder.triple("a", "r", "b")
     with pytest.raises(GraphError, match=r"one: expected at least two relations.*found 1"):

@@ -16,7 +16,7 @@ def test_lines_of_texts_are_sentences_zipped_or_not(tmp_path):
     assert read_corpus(other, format="sentences") == ["Four dogs."]
 
 
-def test_a_graph_says_what_its_labels_and_definitions_say():
+def test_sentences_of_a_graph_are_labels_and_definitions():
     builder = GraphBuilder("pets")
     builder.entity("ex:dog", "dog", [], "It barks. It is loyal.")
     assert read_corpus(builder.build()) == ["dog", "It barks.", "It is loyal."]
@@ -38,7 +38,7 @@ def test_a_table_that_ends_in_tsv_is_a_graph(tmp_path):
         ("größe\n".encode("utf-16"), "UTF-16"),
     ],
 )
-def test_what_is_no_text_is_named(tmp_path, content, said):
+def test_files_that_are_no_text_are_named(tmp_path, content, said):
     path = tmp_path / "a.txt"
     path.write_bytes(content)
     with pytest.raises(ReadError, match=said):

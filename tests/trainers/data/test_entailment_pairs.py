@@ -1,4 +1,4 @@
-"""Judgements of entailment: from files in every layout, and from a hierarchy."""
+"""Pairs of entailment, from files in every layout and from a hierarchy."""
 
 from __future__ import annotations
 
@@ -38,22 +38,29 @@ def written(path, text):
             "premise\thypothesis\tlabel\nA man plays.\tA man acts.\tentailment\n"
             "A man plays.\tA man sleeps.\tcontradiction\n",
         ),
-        ("a.csv", 'label,sentence2,sentence1\nentailment,A man acts.,"A man plays."\n2,A man sleeps.,A man plays.\n'),
+        (
+            "a.csv",
+            'label,sentence2,sentence1\nentailment,A man acts.,"A man plays."\n'
+            "2,A man sleeps.,A man plays.\n",
+        ),
         (
             "snli.txt",
-            "gold_label\tsentence1_parse\tsentence1\tsentence2\tlabel1\nentailment\t(x)\tA man plays.\tA man acts.\te\n"
-            "-\t(x)\tA man plays.\tA man waits.\tn\ncontradiction\t(x)\tA man plays.\tA man sleeps.\tc\n",
+            "gold_label\tsentence1_parse\tsentence1\tsentence2\tlabel1\n"
+            "entailment\t(x)\tA man plays.\tA man acts.\te\n"
+            "-\t(x)\tA man plays.\tA man waits.\tn\n"
+            "contradiction\t(x)\tA man plays.\tA man sleeps.\tc\n",
         ),
         ("simcse.csv", "sent0,sent1,hard_neg\nA man plays.,A man acts.,A man sleeps.\n"),
         (
             "m.jsonl",
-            '{"gold_label": "entailment", "sentence1": "A man plays.", "sentence2": "A man acts."}\n'
+            '{"gold_label": "entailment", "sentence1": "A man plays.", '
+            '"sentence2": "A man acts."}\n'
             '{"premise": "A man plays.", "hypothesis": "A man sleeps.", "label": 2}\n'
             '{"premise": "A man plays.", "hypothesis": "A man waits.", "label": -1}\n',
         ),
     ],
 )  # fmt: skip
-def test_every_layout_reads_alike(tmp_path, name, text):
+def test_every_layout_gives_the_same_pairs(tmp_path, name, text):
     assert read_nli(written(tmp_path / name, text)).rows() == ROWS
     with gzip.open(tmp_path / f"{name}.gz", "wt", encoding="utf-8") as file:
         file.write(text)
@@ -68,7 +75,7 @@ SICK = (
 )
 
 
-def test_sick_tells_both_directions(tmp_path):
+def test_sick_has_labels_of_both_directions(tmp_path):
     path = written(tmp_path / "SICK.txt", SICK)
     one_way = read_nli(path)
     assert one_way.labels.tolist() == [ENTAILMENT, ENTAILMENT, CONTRADICTION]
@@ -161,7 +168,7 @@ def test_parts_and_splits_keep_every_pair_and_a_premise_together():
         pairs.part(pairs.premises == 0).split(0.2, seed=1)
 
 
-def test_pairs_of_a_hierarchy_say_what_follows(small_graph):
+def test_pairs_of_a_hierarchy_entail_in_the_right_direction(small_graph):
     pairs = entailment_pairs(small_graph, seed=3)
     hierarchy = small_graph.hierarchy()
     names = {}
@@ -186,7 +193,7 @@ def test_a_graph_without_a_hierarchy_has_no_pairs():
         entailment_pairs(builder.build())
 
 
-def test_what_a_graph_states_is_taken_apart_into_sentences():
+def test_labels_and_definitions_are_split_into_sentences():
     assert sentences("  One, e.g. this.\n Two! Three") == ["One, e.g. this.", "Two!", "Three"]
     assert sentences(" ") == []
     builder = GraphBuilder("pets")

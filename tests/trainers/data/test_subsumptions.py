@@ -13,7 +13,7 @@ from ontodex.graph import GraphBuilder, Hierarchy, draw_negatives, homonym_rate,
 from ontodex.trainers.data.subsumptions import HierarchyTask, TaskSettings, make_task, with_root
 from ontodex.trainers.data.task_files import read_task, write_task
 
-NAMES = [f"name {row % 23}" for row in range(30)]  # rows 23 to 29 are named like 0 to 6
+NAMES = [f"name {row % 23}" for row in range(30)]  # rows 23 to 29 have the names of rows 0 to 6
 
 VALID = [[8, 0], [11, 0], [13, 1], [17, 1], [26, 0], [29, 0]]
 RANDOM = [[35, 20, 31], [34, 20, 12]]
@@ -105,11 +105,11 @@ def test_negatives_are_none_that_could_be_true(
     ):
         true = {child, *hierarchy.ancestors(child).tolist()}
         siblings = set(hierarchy.siblings(child).tolist()) - true
-        told_apart = NAMES if named else range(30)
+        identity = NAMES if named else range(30)
         for drawn in (random, hard):
-            assert len({told_apart[row] for row in drawn}) == count
-            assert not {told_apart[row] for row in drawn} & {told_apart[row] for row in true}
-        usable = {told_apart[row] for row in siblings} - {told_apart[row] for row in true}
+            assert len({identity[row] for row in drawn}) == count
+            assert not {identity[row] for row in drawn} & {identity[row] for row in true}
+        usable = {identity[row] for row in siblings} - {identity[row] for row in true}
         wanted = min(count, len(usable))
         assert set(hard[:wanted]) <= siblings
         assert not set(hard[wanted:]) - set(random)
@@ -131,7 +131,8 @@ def test_random_negatives_are_uniform_and_exhaustive_drawing_agrees(
 
 
 def test_hard_negatives_are_uniform_among_siblings_of_all_parents() -> None:
-    # 30 has parents 1 and 2, whose other children are 3 to 11 and 9 to 17, and 9 to 11 have both; 1 is below 2
+    # 30 has parents 1 and 2, whose other children are 3 to 11 and 9 to 17 (9 to 11 have both);
+    # 1 is below 2
     links = (
         [(row, 1) for row in (*range(3, 12), 30)]
         + [(row, 2) for row in (1, *range(9, 18), 30)]
@@ -236,7 +237,7 @@ def test_transfer_takes_everything() -> None:
     assert len(task.valid) + len(task.test) == len(tree().subsumption_keys)
 
 
-# Roots ----------------------------------------------------------------------------------------------------------------
+# Roots --------------------------------------------------------------------------------------------
 
 
 def test_a_root_above_several() -> None:
@@ -254,14 +255,14 @@ def test_a_root_above_several() -> None:
     }
     assert list(graph.ids[:4]) == list(builder.build().ids[:4])
     assert with_root(graph).fingerprint == graph.fingerprint
-    builder.triple("animal", "is_a", "thing")  # a name, which the root's label is as well
+    builder.triple("animal", "is_a", "thing")  # a name that equals the label of the root
     both = with_root(builder.build()).hierarchy()
     assert {both.ids[row] for row in both.children(len(both.ids) - 1)} == {"thing", "plant"}
     named = with_root(builder.build(), "all", "everything", relation="likes")
     assert [named.ids[row] for row in named.hierarchy("likes").roots] == ["all"]
 
 
-# Files ----------------------------------------------------------------------------------------------------------------
+# Files --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["multi-hop", "mixed-hop"])
