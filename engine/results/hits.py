@@ -16,6 +16,9 @@ __all__ = ["NONE_LEFT_OUT", "Hit", "Hits", "KnownLeftOut", "Resolution", "excerp
 
 COLUMNS = ("id", "label", "score", "known")
 
+HIERARCHICAL = ("parents", "children")
+"""Questions whose known answers are asserted and have no probability."""
+
 ROLES = {
     "tails": {"answer": "tail"},
     "heads": {"answer": "head"},
@@ -192,7 +195,7 @@ class Hits(AnswerTable[Hit]):
         """Return the word that marks a known answer; in a hierarchy it is asserted."""
         if not hit.known:
             return ""
-        return "asserted" if self.question in ("parents", "children") else "known"
+        return "asserted" if self.question in HIERARCHICAL else "known"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain data.
@@ -206,7 +209,7 @@ class Hits(AnswerTable[Hit]):
                 **{role: asdict(resolution) for role, resolution in self.resolutions.items()},
             },
             "method": self.method,
-            "hits": [hit.to_dict() for hit in self.hits],
+            "hits": [{**hit.to_dict(), **self._probability_of(hit)} for hit in self.hits],
             "took_ms": round(self.took_ms, 3),
             **(
                 {"known_left_out": asdict(self.known_left_out)} if self.known_left_out.count else {}
@@ -214,11 +217,19 @@ class Hits(AnswerTable[Hit]):
             **({} if self.error is None else {"error": str(self.error)}),
         }
 
+    def _probability_of(self, hit: Hit) -> dict[str, float | None]:
+        """Return the probability of a parent or child, ``None`` for an asserted one."""
+        return {"probability": hit.probability} if self.question in HIERARCHICAL else {}
+
     def _table(self) -> tuple[list[str], list[list[Any]]]:
-        further = ("probability", "text")
         columns = [
             *COLUMNS,
-            *(name for name in further if any(getattr(hit, name) is not None for hit in self.hits)),
+            *(
+                name
+                for name in ("probability", "text")
+                if any(getattr(hit, name) is not None for hit in self.hits)
+                or (name == "probability" and self.question in HIERARCHICAL)
+            ),
         ]
         return columns, [[getattr(hit, name) for name in columns] for hit in self.hits]
 
@@ -245,7 +256,7 @@ class Hits(AnswerTable[Hit]):
             roles.get(role, role): str(resolution.id)
             for role, resolution in self.resolutions.items()
         }
-        if self.question in ("parents", "children"):
+        if self.question in HIERARCHICAL:
             ids["relation"] = self._of_hierarchy()
         head, tail = "head", "tail"
         if "relation" in self.resolutions and self.resolutions["relation"].inverted:

@@ -34,12 +34,25 @@ def test_answers_are_the_best_by_the_rule(
         - (asserted if known == "exclude" else set())
     )
     allowed &= asserted if known == "only" else allowed
-    wanted = sorted(allowed, key=lambda at: (-scores[at], at))[:12]
+    wanted = in_order(hierarchy, row, upward, allowed, asserted, scores)[:12]
     (hits,) = planted.ranked(question, [name], 12, known)
     assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
     assert [hit.score for hit in hits] == scores[wanted].tolist()
     assert [hit.known for hit in hits] == [at in asserted for at in wanted]
-    assert [hit.probability for hit in hits] == planted.rule.probability(scores[wanted]).tolist()
+    probabilities = planted.rule.probability(scores[wanted]).tolist()
+    assert [hit.probability for hit in hits] == [
+        None if at in asserted else probability
+        for at, probability in zip(wanted, probabilities, strict=True)
+    ]
+    left_out = sorted(asserted) if known == "exclude" else []
+    assert hits.known_left_out.count == len(left_out)
+    assert hits.known_left_out.labels == tuple(graph.labels[at] for at in left_out[:3])
+
+
+def in_order(hierarchy, row, upward, allowed, asserted, scores) -> list[int]:
+    """Sort answers: asserted ones that are direct, other asserted ones, predicted ones."""
+    direct = set((hierarchy.parents(row) if upward else hierarchy.children(row)).tolist())
+    return sorted(allowed, key=lambda at: (at not in direct, at not in asserted, -scores[at], at))
 
 
 def test_ancestors_rank_above_everything_else(planted: Subsumptions) -> None:
@@ -90,12 +103,15 @@ def test_neighbour_voting_is_added_to_the_scores(
         if known == "only"
         else allowed - (asserted if known == "exclude" else set())
     )
-    wanted = sorted(allowed, key=lambda at: (-scores[at], at))[:12]
+    wanted = in_order(hierarchy, row, question == "parents", allowed, asserted, scores)[:12]
     (hits,) = raised.ranked(question, [name], 12, known)
     assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
     np.testing.assert_allclose([hit.score for hit in hits], scores[wanted])
     curve = 1 / (1 + np.exp(0.6 * (planted.rule.threshold - scores[wanted]) - logits[wanted]))
-    np.testing.assert_allclose([hit.probability for hit in hits], curve)
+    found = [np.nan if hit.probability is None else hit.probability for hit in hits]
+    np.testing.assert_allclose(
+        found, [np.nan if at in asserted else curve[i] for i, at in enumerate(wanted)]
+    )
     assert "neighbour votes" in hits.method
 
 
@@ -159,7 +175,8 @@ def test_positions_print_and_turn_into_json_and_a_table(planted: Subsumptions) -
     assert lines[2].split()[2:] == ["under", "ex:tame", "tame", "animal"]
     assert [line.split()[0] for line in lines[3:6]] == ["over"] * 3
     said = json.loads(places.to_json())
-    assert list(said) == ["query", "method", "placements", "took_ms"]
+    assert list(said) == ["query", "already_there", "method", "placements", "took_ms"]
+    assert said["already_there"] is None
     assert said["placements"][0]["parent"]["id"] == "ex:tame"
     assert {child["id"] for child in said["placements"][0]["children"]} == {
         "ex:cow",
@@ -169,6 +186,18 @@ def test_positions_print_and_turn_into_json_and_a_table(planted: Subsumptions) -
     header, first, *_ = (line.split("\t") for line in places.to_tsv().splitlines())
     assert header == ["parent_id", "parent_label", "child_ids", "child_labels", "probability"]
     assert set(first[2].split("|")) == {"ex:cow", "ex:sheep", "ex:goat"}
+
+
+def test_the_place_of_an_entity_says_that_it_is_there_already(planted: Subsumptions) -> None:
+    (places,) = complete_taxonomy(planted, ["dog"], 5)
+    lines = str(places).splitlines()
+    assert lines[1] == "already there: dog (ex:dog)"
+    assert lines[3].split() == ["1", "asserted", "under", "ex:tame", "tame", "animal"]
+    assert json.loads(places.to_json())["already_there"] == "ex:dog"
+    parents = [place.parent for place in places]
+    assert [one.known for one in parents] == sorted((one.known for one in parents), reverse=True)
+    assert all((one.probability is None) == one.known for one in parents)
+    assert places.to_tsv().splitlines()[1].endswith("\t")
 
 
 def test_an_asserted_ancestor_of_the_same_label_stays_an_answer() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import ontodex
 from ontodex.engine.results.answer_table import tsv
-from ontodex.engine.results.hits import Hit, Hits, Resolution
+from ontodex.engine.results.hits import Hit, Hits, KnownLeftOut, Resolution
 from ontodex.errors import SettingsError
 from ontodex.graph import GraphBuilder, KnowledgeGraph, write_nquads
 from ontodex.readers import read
@@ -104,29 +104,44 @@ def test_tsv_keeps_a_hit_to_a_line_and_a_cell_to_a_column(tails: Hits, search: H
     ]
 
 
-def test_the_probability_of_parents_is_shown_and_no_other_answer_has_the_column(
+def test_asserted_parents_are_marked_and_predicted_ones_have_a_probability(
     small_graph: KnowledgeGraph,
 ) -> None:
     found = (
-        Hit("ex:tame", "tame animal", -1.25, True, 0.875),
+        Hit("ex:tame", "tame animal", -1.25, True),
         Hit("ex:wild", "wild animal", -7.5, False, 0.125),
     )
     hits = Hits(found, "parents", {"text": DOG}, "subsumption", 1.0, small_graph)
     assert str(hits).splitlines()[2].split() == [
         "1",
         "-1.2500",
-        "p=0.88",
-        "known",
+        "asserted",
         "ex:tame",
         "tame",
         "animal",
     ]
+    assert str(hits).splitlines()[3].split()[2] == "p=0.12"
+    places = {line.index("ex:") for line in str(hits).splitlines()[2:]}
+    assert len(places) == 1
     assert hits.to_tsv().splitlines()[:2] == [
         "id\tlabel\tscore\tknown\tprobability",
-        "ex:tame\ttame animal\t-1.250000\ttrue\t0.875000",
+        "ex:tame\ttame animal\t-1.250000\ttrue\t",
     ]
-    assert [hit["probability"] for hit in json.loads(hits.to_json())["hits"]] == [0.875, 0.125]
+    assert [hit["probability"] for hit in json.loads(hits.to_json())["hits"]] == [None, 0.125]
     assert list(hits.to_pandas().columns) == ["id", "label", "score", "known", "probability"]
+
+
+def test_what_is_left_out_as_known_is_said(small_graph: KnowledgeGraph) -> None:
+    left = KnownLeftOut(4, ("farm", "field", "forest"))
+    hits = Hits((), "tails", {"head": DOG}, "score", 1.0, small_graph, known_left_out=left)
+    assert str(hits).splitlines()[2:] == [
+        "      nothing found",
+        "      4 known left out: farm, field, forest, …; --known include",
+    ]
+    assert json.loads(hits.to_json())["known_left_out"] == {
+        "count": 4,
+        "labels": ["farm", "field", "forest"],
+    }
 
 
 def test_pandas(tails: Hits, search: Hits) -> None:
@@ -177,7 +192,7 @@ def test_triples_of_an_inverse_relation_lead_the_other_way(small_index: Path) ->
 
 def test_parents_and_children_are_triples_of_the_hierarchy(small_graph: KnowledgeGraph) -> None:
     found = (
-        Hit("ex:tame", "tame animal", -1.25, True, 0.875),
+        Hit("ex:tame", "tame animal", -1.25, True),
         Hit("ex:wild", "wild animal", -7.5, False, 0.125),
     )
     parents, children = (
