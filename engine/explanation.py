@@ -119,9 +119,19 @@ class LinkExplanation:
             float(scores.mean()),
             1 + int(np.count_nonzero(scores[others] > scores[tail.row])),
             bool(tail.row in known),
+            self._source(entity, number, tail.row) if tail.row in known else None,
             self._queries.method,
             milliseconds(start, 1),
         )
+
+    def _source(self, entity: int, number: int, answer: int) -> str:
+        """Return the name of the source of a known link; relations from R on are inverses."""
+        graph = self._index.graph
+        backward, relation = divmod(number, graph.n_relations)
+        of_index = (
+            graph.heads_of(relation, entity) if backward else graph.tails_of(entity, relation)
+        )
+        return graph.source if answer in of_index else "a further source"
 
     def _split(self, products: NDArray[np.float64]) -> Sequence[NDArray[np.float64]]:
         """Split products, of shape (dim,), into those of text, ComplEx and type constraint."""

@@ -61,6 +61,7 @@ class Explanation(AnswerTable[Reason]):
         mean: Mean score of all entities; the parts and the mean add up to the score.
         rank: Rank of the tail among the entities that are not known tails.
         known: Whether the link is known.
+        asserted_by: Name of the source that asserts it; ``None`` if it is not known.
         method: Name of the score.
         took_ms: Duration in milliseconds.
     """
@@ -71,6 +72,7 @@ class Explanation(AnswerTable[Reason]):
     mean: float
     rank: int
     known: bool
+    asserted_by: str | None
     method: str
     took_ms: float
 
@@ -80,7 +82,7 @@ class Explanation(AnswerTable[Reason]):
 
     def __str__(self) -> str:
         query = ", ".join(f"{part} = {resolution}" for part, resolution in self.resolutions.items())
-        known = "known; " if self.known else ""
+        known = f"asserted by {self.asserted_by}; " if self.known else ""
         lines = [
             f"why: {query}",
             f"{known}rank {self.rank:,}, score {self.score:.4f}, mean score {self.mean:.4f}",
@@ -92,13 +94,16 @@ class Explanation(AnswerTable[Reason]):
         return printable("\n".join(lines))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return query, score, mean, rank, known, method, reasons and duration as plain data."""
+        """Return the attributes as plain data."""
         return {
             "query": {
                 "question": "why",
                 **{part: asdict(resolution) for part, resolution in self.resolutions.items()},
             },
-            **{name: getattr(self, name) for name in ("score", "mean", "rank", "known", "method")},
+            **{
+                name: getattr(self, name)
+                for name in ("score", "mean", "rank", "known", "asserted_by", "method")
+            },
             "reasons": [asdict(reason) for reason in self.reasons],
             "took_ms": round(self.took_ms, 3),
         }

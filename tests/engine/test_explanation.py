@@ -81,6 +81,9 @@ def test_similar_cases_are_known_links_and_evidence_for_the_answer(family):
                         assert {head, hit.id} <= ends
                         assert case.like is None
             assert why.known == hit.known
+            by = engine.graph.source if hit.known else None
+            assert why.asserted_by == by
+            assert str(why).splitlines()[1].startswith(f"asserted by {by}; " if by else "rank ")
     assert seen >= {
         "similar heads (text)",
         "similar heads (links)",
