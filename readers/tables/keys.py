@@ -112,18 +112,22 @@ class _Keys:
                 if (part := one.strip())
             }
             return {part: f"{prefix}{part}" for part in parts}
-        named = zip(self._tables[other][1][key], self._ids_of_rows(other, above), strict=True)
+        named = zip(self._tables[other][1][key], self._ids_of_rows(other, key, above), strict=True)
         return {cell: identifier for cell, identifier in named if cell and identifier}
 
-    def _ids_of_rows(self, number: int, above: tuple[int, ...]) -> list[str]:
-        """Return the id of what each row of a table is, or is about."""
+    def _ids_of_rows(self, number: int, key: str, above: tuple[int, ...]) -> list[str]:
+        """Return the id of the entity that each row of a table is, or describes.
+
+        Tables whose rows describe rows of one another form a circle: the rows of the table where
+        the circle closes (``number`` is in ``above``) are entities, with the values of ``key``.
+        """
         if number not in self._row_ids:
             mapping, cells = self._tables[number]
             subject = (*mapping.id, mapping.head)[0] if mapping.rows_about else ""
-            subject = "" if number in above else subject
-            ids = self._named(number, subject, (*above, number)) if subject else {}
-            own = cells[subject or next(iter(mapping.id), "")]
-            self._row_ids[number] = [
-                ids.get(cell, "") if subject else mapping.id_prefix + cell for cell in own
-            ]
+            if subject and number not in above:
+                ids = self._named(number, subject, (*above, number))
+                self._row_ids[number] = [ids.get(cell, "") for cell in cells[subject]]
+            else:
+                own = key if subject or not mapping.id else mapping.id[0]
+                self._row_ids[number] = [mapping.id_prefix + cell for cell in cells[own]]
         return self._row_ids[number]

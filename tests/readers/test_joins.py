@@ -414,7 +414,13 @@ def test_keys_in_a_circle(tmp_path: Path) -> None:
             """
         )
     graph = read(path, on_error="skip")
-    assert {relation for _, relation, _ in said(graph)} >= {"colour", "shape"}
+    about = {"red": "23", "blue": "41", "round": "23", "flat": "41"}  # a row of b is of one of a
+    assert [*graph.ids] == [*"2341", "red", "blue", "round", "flat"]
+    assert said(graph) == {
+        (row, "colour" if value in ("red", "blue") else "shape", value)
+        for value, rows in about.items()
+        for row in rows
+    }
 
 
 def test_what_is_no_key_joins_nothing(write) -> None:
