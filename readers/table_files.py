@@ -20,7 +20,7 @@ from ontodex.readers.mapping.guess import (
 from ontodex.readers.mapping.paths import are_paths
 from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
 from ontodex.readers.path_files import read_paths
-from ontodex.readers.problems import Problems
+from ontodex.readers.problems import INSPECT, Problems
 from ontodex.readers.tables.declared import robot_mapping
 from ontodex.readers.tables.entities import add_entities
 from ontodex.readers.tables.mapping import TableMapping, column_names
@@ -39,7 +39,7 @@ UNNAMED = (
     f"{HEADER}, or read lines that are sentences by --format sentences, paths by --format paths, "
     "or an outline by --format outline"
 )
-IF_OTHERWISE = f"if the first line is a header or the columns are something else, {HEADER}"
+IF_OTHERWISE = f"if the first line is a header or the columns are something else, {INSPECT}"
 
 
 def freebase_words(relation: str) -> str:

@@ -163,7 +163,7 @@ def test_a_database_is_a_graph_of_what_has_names(tmp_path: Path, form: str) -> N
     with pytest.warns(ReadWarning) as found:
         graph = read(shop(tmp_path, form))
     messages = "\n".join(str(one.message) for one in found)
-    assert "say something of those of another table: " in messages
+    assert "describe those of another table: " in messages
     assert "orders of customers by CustomerID" in messages
     assert "are read as" in messages
     assert said(graph) == LINKS
