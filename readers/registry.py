@@ -35,7 +35,7 @@ from ontodex.readers.ontologies.owl_xml import FORMAT as OWL_XML
 from ontodex.readers.ontologies.rdf import JSON_LD, RDF_XML, TEXT_FORMATS
 from ontodex.readers.problems import Problems
 from ontodex.readers.sentences import FORMAT as SENTENCES
-from ontodex.readers.sqlite import SQLITE
+from ontodex.readers.tables.databases import SQLITE
 from ontodex.readers.tabular import DATABASE, JSON, OUTLINE, PATHS, TABLE, WORKBOOK, XML, YAML
 from ontodex.readers.wordnet import FORMAT as WORDNET
 from ontodex.readers.xml_guard import after_prolog

@@ -14,11 +14,9 @@ from ontodex.readers.mapping.guess import (
     LOOKED_AT,
     guess_mapping,
     header_of,
-    of_table,
-    unnamed_triples,
 )
 from ontodex.readers.mapping.paths import are_paths
-from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
+from ontodex.readers.mapping.triples import no_relation, own_columns
 from ontodex.readers.path_files import read_paths
 from ontodex.readers.problems import INSPECT, Problems
 from ontodex.readers.tables.declared import robot_mapping
@@ -179,7 +177,9 @@ def read_table(
     rows = _fitted(chain(first, rows), width, problems if names else None)
     if given is None:
         called = sheet.columns if sheet else ()
-        mapping, rows = _guessed(names, rows, table, problems, called, negated)
+        mapping, rows = guess_mapping(
+            names, rows, table, problems.remark, columns=called, negated=negated
+        )
         columns = [*called] or columns
     else:
         mapping = given
@@ -217,27 +217,6 @@ def _without_template(columns: Sequence[str], rows: Rows) -> Rows:
     first = [*islice(rows, 1)]
     is_template = bool(first) and robot_mapping(columns, first[0][1]) is not None
     return rows if is_template else chain(first, rows)
-
-
-def _guessed(
-    names: Sequence[str],
-    rows: Rows,
-    table: Table,
-    problems: Problems,
-    called: Sequence[str],
-    negated: bool,
-) -> tuple[TableMapping | None, Rows]:
-    """Return the mapping that is guessed, and the rows."""
-    if not names:
-        return of_table(unnamed_triples(), {}, table), rows
-    is_told = triples_mapping(names) or (
-        names_ends(names) and not own_columns(names, of_others=table.is_of_others)
-    )
-    if is_told:  # by the header alone: rows are read one by one
-        return guess_mapping(names, (), table, problems.remark, columns=called), rows
-    found = [*rows]
-    guessed = guess_mapping(names, found, table, problems.remark, columns=called, negated=negated)
-    return guessed, iter(found)
 
 
 def remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:
