@@ -22,11 +22,11 @@ __all__ = ["Part", "warn_of_clashes", "warn_of_columns", "with_named"]
 
 
 TOLD, SAMPLE = 0.9, 1000
-"""A column names rows if so many of its cells do; those looked at first."""
+"""Minimal share of cells that name rows, in a column that does; cells that are tried first."""
 
 
 MOST_NAMED = 20
-"""Columns of a table that a warning names."""
+"""Maximal number of columns of a table that a warning names."""
 
 
 class Part(NamedTuple):

@@ -21,19 +21,19 @@ from ontodex.readers.tables.workbooks import Sheet
 __all__ = ["read_outline", "read_paths"]
 
 HEADERS = ("category", "categories", "product type")
-"""What stands above paths, beside the names of a column of them."""
+"""Further headers of a file of paths."""
 
 NUMBERED = re.compile(r"(\S+?)(?:\s+[-:]\s+|\t\s*|[,;])(.+)")
 """A line that has an id before the path: ``3 - Animals > Birds``."""
 
 BULLET = re.compile(r"^(?:[-*+•◦▪·–]|\d{1,3}[.)])\s+")
-"""What may stand before a name."""
+"""A bullet or number before a name in an outline."""
 
 
 def read_paths(
     source: Path | Sheet, builder: GraphBuilder, problems: Problems, table: Table
 ) -> None:
-    """Read a category a line, by its path, perhaps after an id (``3 - Animals > Birds``).
+    """Read one category a line by its path, optionally after an id (``3 - Animals > Birds``).
 
     Lines above the paths that begin with # are comments. A category without an id has its path as
     id, and otherwise as alternative id.
@@ -70,12 +70,12 @@ def read_paths(
 
 
 def read_outline(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read a category a line, below the last one above it that is indented less.
+    """Read one category a line; its parent is the last line above it with less indentation.
 
     Args:
         path: A text file.
-        builder: Takes the categories; the path of each is its id (``Animals > Dogs``).
-        problems: Takes lines that are no text.
+        builder: Receives the categories; the path of each is its id (``Animals > Dogs``).
+        problems: Receives lines that are no text.
     """
     example = ""
     for category in _categories(line for _, line in lines_of(path, problems)):
@@ -83,7 +83,7 @@ def read_outline(path: Path, builder: GraphBuilder, problems: Problems) -> None:
         if len(category) > 1 and not example:
             example = below
     problems.remark(
-        f"read as an outline: what is indented is below what stands above it ({example})"
+        f"read as an outline: a line is a child of the line above with less indentation ({example})"
     )
 
 
@@ -102,7 +102,7 @@ def _categories(lines: Iterable[str]) -> Iterator[Category]:
 
 
 def _indented(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield how far each line is indented, and what it names."""
+    """Yield the indentation and the name of each line."""
     for line in lines:
         if text := line.strip():
             yield (

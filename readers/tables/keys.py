@@ -1,4 +1,4 @@
-"""Foreign keys of tables: the ids of the rows that cells name, in place of their keys."""
+"""Foreign keys of tables: keys in cells are replaced by the ids of the rows that they name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ontodex.readers.tables.mapping import TableMapping
 __all__ = ["MARKS", "Resolved", "parts_of", "resolved"]
 
 MARKS = re.compile(r"[|;,\n]")
-"""What separates the keys in a cell."""
+"""Separators of the keys in a cell."""
 
 Columns = Mapping[str, Sequence[str]]
 """The cells of every row, by the name of the column."""
@@ -37,10 +37,10 @@ class Resolved:
 
     Args:
         mapping: What the columns hold.
-        ids: The ids of what the cells of columns name, by the name of the column.
+        ids: The id for each cell, by column.
 
     Attributes:
-        changes: Whether any cell becomes another.
+        changes: Whether any cell changes.
     """
 
     def __init__(self, mapping: TableMapping, ids: Mapping[str, Mapping[str, str]]) -> None:
@@ -50,11 +50,11 @@ class Resolved:
         self.changes = any(cell != one for of in ids.values() for cell, one in of.items())
 
     def is_about_nothing(self, row: Mapping[str, str]) -> bool:
-        """Tell whether a row says something of a row that does not exist."""
+        """Return whether a row describes a row that does not exist."""
         return bool(self._subject) and row.get(self._subject, "") not in self._ids[self._subject]
 
     def has(self, column: str) -> bool:
-        """Tell whether a column has ids in place of keys."""
+        """Return whether a column has ids in place of keys."""
         return column in self._ids
 
     def cell(self, column: str, cell: str, separator: str = "") -> str:
@@ -90,7 +90,7 @@ class _Keys:
         self._row_ids: dict[int, list[str]] = {}
 
     def ids(self, number: int) -> dict[str, dict[str, str]]:
-        """Return the ids of what the cells of a table name, by column."""
+        """Return the id of the row that each cell names, by column."""
         mapping, cells = self._tables[number]
         found = {column: self._named(number, column) for column in mapping.keys if column in cells}
         own = next(iter(mapping.id), "")
@@ -99,7 +99,7 @@ class _Keys:
         return found
 
     def _named(self, number: int, column: str, above: tuple[int, ...] = ()) -> dict[str, str]:
-        """Return the ids of what the cells of a column name."""
+        """Return the id of the row that each cell of a column names."""
         mapping, cells = self._tables[number]
         name, key = mapping.keys[column]
         other = self._by_name.get(name)

@@ -53,12 +53,12 @@ class LeftOut(NamedTuple):
 
 @dataclass
 class Table:
-    """A table that is read, and what came of reading it.
+    """A table that is read, and results of reading it.
 
     Attributes:
         name: See :func:`table_name`.
         others: Names of the other tables.
-        is_alone: Whether nothing else is read with it.
+        is_alone: Whether it is the only source.
         is_of_others: Whether its rows describe rows of another table and have no labels.
         declared: Declarations of a data package.
         join: Guessed keys of the table, if tables are joined.
