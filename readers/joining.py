@@ -284,7 +284,7 @@ class _Lists:
         return [
             _joined(record, of)
             for record in self._lists[key]
-            if not of.is_about_nothing(_row(record))
+            if not of.is_about_nothing({name: cell_of(value) for name, value in record.items()})
         ]
 
 
@@ -315,10 +315,6 @@ def _table(key: str, records: Sequence[Record]) -> KeyedTable:
     return KeyedTable(
         table_name(f"{key}.json"), cells, title=key, ends=tuple(names[at] for at in ends)
     )
-
-
-def _row(record: Record) -> dict[str, str]:
-    return {key: cell_of(value) for key, value in record.items()}
 
 
 def _joined(record: Record, of: Resolved) -> Record:

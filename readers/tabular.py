@@ -18,6 +18,7 @@ from ontodex.readers.biomedical.cx import is_cx, nodes_and_links
 from ontodex.readers.formats import (
     TABLE_SUFFIXES,
     FileFormat,
+    NamedFormat,
     Source,
     first_line,
     is_binary,
@@ -73,20 +74,14 @@ Content = Path | Sheet | Document | Elements | NamedDocument
 
 
 @dataclass(frozen=True)
-class TabularFormat:
+class TabularFormat(NamedFormat):
     """A format of tables or records.
 
     Attributes:
-        name: See :class:`.formats.Format`.
-        suffixes: See :class:`.formats.Format`.
-        description: See :class:`.formats.Format`.
         matches: Tells from path and first bytes whether a file is in the format.
         opener: Finds the tables and records of a file; reports faulty parts.
     """
 
-    name: str
-    suffixes: tuple[str, ...]
-    description: str
     matches: Callable[[Path, bytes], bool]
     opener: Callable[[Source, Problems], Sequence[Content]]
 

@@ -90,14 +90,10 @@ def _name_or_text(inside: Element, token: re.Match[str]) -> None:
 START = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
 
 
-def _is_functional(path: Path, head: bytes) -> bool:
-    return bool(START.match(uncommented(head)))
-
-
 FORMAT = FileFormat(
     "functional",
     (".ofn", ".owl"),
     "OWL ontologies in functional syntax, as the edit files of OBO ontologies.",
-    matches=_is_functional,
+    matches=lambda path, head: START.match(uncommented(head)) is not None,
     reader=read_owl_functional,
 )
