@@ -311,7 +311,7 @@ class RdfStatements:
         }
 
     def _elsewhere(self, links: NDArray[np.int32], same: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield (resource, equivalent) pairs whose equivalent has no other statement in the source."""
+        """Yield (resource, equivalent) pairs whose equivalent occurs in no other statement."""
         is_same = np.isin(links[:, 1], same)
         pairs = links[is_same][:, [0, 2]]
         said = np.concatenate(
