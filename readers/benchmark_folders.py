@@ -163,10 +163,6 @@ LAYOUTS = (
 """OpenKE's layout (head, tail, relation), and LibKGE's (head, relation, tail)."""
 
 
-def _is_numbered(folder: Path) -> bool:
-    return _layout(folder) is not None
-
-
 def _layout(folder: Path) -> _Layout | None:
     """Return the layout of a folder of numbered triples, or ``None``."""
     return next(
@@ -229,7 +225,7 @@ def _numbers(path: Path, layout: _Layout, problems: Problems) -> Iterator[tuple[
 NUMBERED = FolderFormat(
     "numbered",
     "A benchmark in triples of numbers: a folder of OpenKE or LibKGE.",
-    matches=_is_numbered,
+    matches=lambda folder: _layout(folder) is not None,
     reader=_read_numbered,
 )
 

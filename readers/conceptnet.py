@@ -57,14 +57,10 @@ def read_conceptnet(path: Path, builder: GraphBuilder, problems: Problems) -> No
         )
 
 
-def _is_conceptnet(path: Path, head: bytes) -> bool:
-    return ASSERTION.match(head.lstrip()) is not None
-
-
 FORMAT = FileFormat(
     "conceptnet",
     (".csv",),
     "Assertions of ConceptNet between concepts in one language.",
-    matches=_is_conceptnet,
+    matches=lambda path, head: ASSERTION.match(head.lstrip()) is not None,
     reader=read_conceptnet,
 )

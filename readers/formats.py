@@ -31,6 +31,7 @@ __all__ = [
     "FileFormat",
     "FolderFormat",
     "Format",
+    "NamedFormat",
     "ReadSettings",
     "Source",
     "expect_folder",
@@ -160,20 +161,23 @@ class Format(Protocol):
 
 
 @dataclass(frozen=True)
-class FileFormat:
-    """A format of files that is read from the path alone.
-
-    Attributes:
-        name: See :class:`Format`.
-        suffixes: See :class:`Format`.
-        description: See :class:`Format`.
-        matches: Tells from path and first bytes whether a file is in the format.
-        reader: Reads a path into a builder; reports faulty parts.
-    """
+class NamedFormat:
+    """What each format states of itself; the attributes are those of :class:`Format`."""
 
     name: str
     suffixes: tuple[str, ...]
     description: str
+
+
+@dataclass(frozen=True)
+class FileFormat(NamedFormat):
+    """A format of files that is read from the path alone.
+
+    Attributes:
+        matches: Tells from path and first bytes whether a file is in the format.
+        reader: Reads a path into a builder; reports faulty parts.
+    """
+
     matches: Callable[[Path, bytes], bool]
     reader: Callable[[Path, GraphBuilder, Problems], None]
 

@@ -12,7 +12,7 @@ from typing import Any
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import opened
-from ontodex.readers.formats import Source
+from ontodex.readers.formats import NamedFormat, Source
 from ontodex.readers.problems import Problems
 from ontodex.readers.records import read_records
 from ontodex.readers.xml_guard import GuardedXml, after_prolog
@@ -23,18 +23,8 @@ PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
-class GraphXmlFormat:
-    """A format of graphs in XML.
-
-    Attributes:
-        name: ``"graphml"`` or ``"gexf"``, the name of the root element, too.
-        suffixes: See :class:`ontodex.readers.formats.Format`.
-        description: See :class:`ontodex.readers.formats.Format`.
-    """
-
-    name: str
-    suffixes: tuple[str, ...]
-    description: str
+class GraphXmlFormat(NamedFormat):
+    """A format of graphs in XML; its name is that of the root element: graphml or gexf."""
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Tell whether the root element of a file is that of the format."""

@@ -33,22 +33,22 @@ __all__ = ["Document", "gathered", "joined"]
 
 
 UNNAMED = ("head", "relation", "tail")
-"""What columns hold whose first row does not name them."""
+"""Columns of a table without a header."""
 
 
 MOST_TABLES = 200
-"""Tables that may be joined: each may name rows of any other."""
+"""Maximal number of tables that are joined: each may name rows of any other."""
 
 
 class Document(NamedTuple):
-    """What a file of JSON or XML holds.
+    """The records of a JSON, YAML or XML file.
 
     Attributes:
         path: The file.
-        problems: Takes its faults.
+        problems: Receives its faults.
         lists: The objects in each of its lists, or of each kind of element.
-        is_record: Whether it is but one object.
-        called: Names of columns in the mapping, by the keys of records that stand for them.
+        is_record: Whether it is a single object.
+        called: Names of columns in the mapping, by keys of the records.
     """
 
     path: Path
@@ -84,7 +84,7 @@ def gathered(sources: Sequence[Any]) -> list[Any]:
 
 
 def _say_the_same(records: Sequence[Record]) -> bool:
-    """Tell whether most keys of each record are those of most records."""
+    """Return whether most keys of each record are keys of most records."""
     counts = Counter(key for record in records for key in record)
     usual = {key for key, count in counts.items() if 2 * count > len(records)}
     return all(2 * len(usual.intersection(record)) > len(record) for record in records)
@@ -105,7 +105,7 @@ def joined(
 
     Args:
         sources: Tables, and what JSON and XML hold.
-        names: What each is called, in words.
+        names: Name of each, in words.
         mappings: Mappings that were given; where one fits, no join is guessed.
     """
     named = zip(sources, names, strict=True)
@@ -213,7 +213,7 @@ class _Rows:
         return [(self._read_by(of), of.mapping) for of in keys if self._is_read_by(of)]
 
     def _is_read_by(self, of: Resolved) -> bool:
-        """Tell whether the table is read otherwise than it stands."""
+        """Return whether the table changes."""
         if any(self.mappings):
             return of.changes
         return of.changes or _renames(of.mapping, self.tables[0])
@@ -284,12 +284,12 @@ class _Lists:
         return [
             _joined(record, of)
             for record in self._lists[key]
-            if not of.is_about_nothing(_row(record))
+            if not of.is_about_nothing({name: cell_of(value) for name, value in record.items()})
         ]
 
 
 def _renames(mapping: TableMapping, table: KeyedTable) -> bool:
-    """Tell whether a column is read as the id, or a head, that is not the first one named so."""
+    """Return whether a column is the id or the head, and not the first one with such a name."""
     names = [*table.cells]
     first = [names[at] for at in table.columns.id[:1]]
     return bool({*filter(None, (mapping.head, *mapping.id))} - {*first})
@@ -303,7 +303,7 @@ def header_names(mapping: TableMapping) -> dict[str, str]:
 
 
 def _are_columns(names: Sequence[str]) -> bool:
-    """Tell whether names are those of columns, each another."""
+    """Return whether names are distinct names of columns."""
     return len({*names}) == len(names) > 1 and all(map(LETTER.search, filter(None, names)))
 
 
@@ -315,10 +315,6 @@ def _table(key: str, records: Sequence[Record]) -> KeyedTable:
     return KeyedTable(
         table_name(f"{key}.json"), cells, title=key, ends=tuple(names[at] for at in ends)
     )
-
-
-def _row(record: Record) -> dict[str, str]:
-    return {key: cell_of(value) for key, value in record.items()}
 
 
 def _joined(record: Record, of: Resolved) -> Record:

@@ -113,28 +113,27 @@ def _read_frame(
         remark_on_new(given, columns, problems)
         _add_frame(frame, given, columns, builder, problems, table, negated)
         return
-    triples, entities = triples_mapping(names), own_columns(names)
-    if not triples and not entities and names_ends(names):
-        raise ReadError(no_relation(names), builder.source)
-    if len(names) < 3 and not triples and not entities:
-        raise ReadError(
-            "expected columns head, relation and tail, or id, label and parent, found "
-            f"{', '.join(names)}",
-            builder.source,
-        )
-    if not triples and not entities and not all(name.isdigit() for name in names):
-        problems.remark(
-            f"took the first three columns, {', '.join(names[:3])}, for head, relation and tail; "
-            "name them so, or name id, label and parent"
-        )
-    if entities and not triples:
+    if triples_mapping(names) or own_columns(names) or names_ends(names):
         cells = zip(*(_column(frame, at) for at in range(len(names))), strict=True)
-        mapping = guess_mapping(names, [*enumerate(cells)], table, problems.remark, negated=negated)
-        assert mapping is not None
+        rows = ((number, [*row]) for number, row in enumerate(cells))
+        mapping, _ = guess_mapping(names, rows, table, problems.remark, negated=negated)
+        if mapping is None:
+            raise ReadError(no_relation(names), builder.source)
     else:
+        if len(names) < 3:
+            raise ReadError(
+                "expected columns head, relation and tail, or id, label and parent, found "
+                f"{', '.join(names)}",
+                builder.source,
+            )
+        if not all(map(str.isdigit, names)):
+            problems.remark(
+                f"took the first three columns, {', '.join(names[:3])}, for head, relation and "
+                "tail; name them so, or name id, label and parent"
+            )
         head, relation, tail = columns[:3]
         ends = TableMapping(columns=tuple(columns), head=head, relation=relation, tail=tail)
-        mapping = of_table(triples or ends, {}, table)
+        mapping = of_table(ends, {}, table)
     _add_frame(frame, mapping, columns, builder, problems, table, negated)
 
 

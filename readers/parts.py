@@ -14,7 +14,7 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
 from ontodex.graph.names import ids_by_name, normalise
 from ontodex.readers.mapping.keys import are_counted, relation_label
-from ontodex.readers.problems import Problems
+from ontodex.readers.problems import INSPECT, Problems
 from ontodex.readers.tables.mapping import RelationColumn
 from ontodex.readers.tables.table import Table
 
@@ -22,11 +22,11 @@ __all__ = ["Part", "warn_of_clashes", "warn_of_columns", "with_named"]
 
 
 TOLD, SAMPLE = 0.9, 1000
-"""A column names rows if so many of its cells do; those looked at first."""
+"""Minimal share of cells that name rows, in a column that does; cells that are tried first."""
 
 
 MOST_NAMED = 20
-"""Columns of a table that a warning names."""
+"""Maximal number of columns of a table that a warning names."""
 
 
 class Part(NamedTuple):
@@ -44,8 +44,8 @@ def warn_of_clashes(parts: Sequence[Part]) -> None:
     for one, other, example in islice((clash for clash in clashes if clash[2]), 1):
         one.problems.remark(
             f"ids of {one.graph.source} and {other.graph.source} are the same numbers with "
-            f"other labels ({example}), and "
-            "are read as one; if they are not, give the ids of each a beginning of its own"
+            f"other labels ({example}), and are read as one; to keep them apart, give id_prefix in "
+            "a mapping"
         )
 
 
@@ -68,7 +68,7 @@ def _clash(one: Part, other: Part) -> str:
 
 
 def warn_of_columns(parts: Sequence[Part]) -> None:
-    """Say which columns of tables are left out."""
+    """Warn of the columns of tables that are left out, and say why."""
     told = [part for part in parts if part.table.left_out]
     count = Counter(part.table.name for part in told)
     names = [
@@ -80,18 +80,17 @@ def warn_of_columns(parts: Sequence[Part]) -> None:
         for part, name in zip(told, names, strict=True)
     ]
     if told:
-        told[0].problems.remark(
-            f"left out {'; '.join(named)}: a column of numbers, dates, yes and no, sentences, or "
-            "texts that few rows share is no relation; if one is, read the table of what it names "
-            "too, or put it into a table of head, relation and "
-            "tail, or, if its numbers are ids, let its name end in id"
-        )
+        told[0].problems.remark(f"left out {'; '.join(named)}: {INSPECT}")
 
 
 def _columns(part: Part) -> str:
-    """Return the names of the columns of a table that are left out, the first of many."""
-    named, more = [*part.table.left_out][:MOST_NAMED], len(part.table.left_out) - MOST_NAMED
-    return f"{', '.join(named)}{f' and {more} more' if more > 0 else ''}"
+    """Return the columns of a table that are left out, the first of many, grouped by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for column, of in islice(part.table.left_out.items(), MOST_NAMED):
+        by_reason.setdefault(of.why, []).append(column)
+    named = ", ".join(f"{', '.join(columns)} ({why})" for why, columns in by_reason.items())
+    more = len(part.table.left_out) - MOST_NAMED
+    return f"{named}{f' and {more} more' if more > 0 else ''}"
 
 
 def with_named(
@@ -113,7 +112,7 @@ def with_named(
     names = _names_of(known) | _names_of(graph) if known is not None else _names_of(graph)
     for part in parts:
         found = GraphBuilder(part.graph.source)
-        for column, links in list(part.table.left_out.items()):
+        for column, (_, links) in list(part.table.left_out.items()):
             cells = list(dict.fromkeys(cell for _, cell in links))
             named = {cell: _named(cell, names) for cell in cells[:SAMPLE]}
             if TOLD * len(named) <= sum(map(bool, named.values())):

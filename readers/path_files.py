@@ -1,8 +1,9 @@
-"""Files of nothing but paths: a category a line."""
+"""Text files with a category a line: paths (``Animals > Birds``) and indented outlines."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
@@ -13,22 +14,26 @@ from ontodex.readers.mapping.headers import EntityColumns
 from ontodex.readers.mapping.paths import is_path_name
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.entities import add_entities
+from ontodex.readers.tables.paths import DEEPEST, Category, add_category
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["read_paths"]
+__all__ = ["read_outline", "read_paths"]
 
 HEADERS = ("category", "categories", "product type")
-"""What stands above paths, beside the names of a column of them."""
+"""Further headers of a file of paths."""
 
 NUMBERED = re.compile(r"(\S+?)(?:\s+[-:]\s+|\t\s*|[,;])(.+)")
 """A line that has an id before the path: ``3 - Animals > Birds``."""
+
+BULLET = re.compile(r"^(?:[-*+•◦▪·–]|\d{1,3}[.)])\s+")
+"""A bullet or number before a name in an outline."""
 
 
 def read_paths(
     source: Path | Sheet, builder: GraphBuilder, problems: Problems, table: Table
 ) -> None:
-    """Read a category a line, by its path, perhaps after an id (``3 - Animals > Birds``).
+    """Read one category a line by its path, optionally after an id (``3 - Animals > Birds``).
 
     Lines above the paths that begin with # are comments. A category without an id has its path as
     id, and otherwise as alternative id.
@@ -62,3 +67,45 @@ def read_paths(
 
     mapping = guess_entities(EntityColumns.of(names), names, found_rows, table, problems.remark)
     add_entities(mapping, names, found_rows, builder, table, report, problems.remark)
+
+
+def read_outline(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read one category a line; its parent is the last line above it with less indentation.
+
+    Args:
+        path: A text file.
+        builder: Receives the categories; the path of each is its id (``Animals > Dogs``).
+        problems: Receives lines that are no text.
+    """
+    example = ""
+    for category in _categories(line for _, line in lines_of(path, problems)):
+        below = add_category(category, builder)
+        if len(category) > 1 and not example:
+            example = below
+    problems.remark(
+        f"read as an outline: a line is a child of the line above with less indentation ({example})"
+    )
+
+
+def _categories(lines: Iterable[str]) -> Iterator[Category]:
+    """Yield the path of each line.
+
+    >>> list(_categories(["- Video", "    - TV", "  - Film", "- Audio"]))
+    [('Video',), ('Video', 'TV'), ('Video', 'Film'), ('Audio',)]
+    """
+    above: list[tuple[int, str]] = []
+    for indent, name in _indented(lines):
+        while above and (above[-1][0] >= indent or len(above) == DEEPEST):
+            above.pop()
+        above.append((indent, " ".join(name.split())))
+        yield tuple(name for _, name in above)
+
+
+def _indented(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the indentation and the name of each line."""
+    for line in lines:
+        if text := line.strip():
+            yield (
+                len(line[: len(line) - len(line.lstrip())].expandtabs(8)),
+                BULLET.sub("", text, count=1),
+            )

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from ontodex.errors import ReadError, expect_choice
 from ontodex.graph.notices import warn_reader
 
-__all__ = ["ON_ERROR", "Noted", "Problems"]
+__all__ = ["INSPECT", "ON_ERROR", "Noted", "Problems"]
 
 ON_ERROR = ("raise", "warn", "skip")
 SHOWN = 5
+
+INSPECT = "to see or change it, run `ontodex inspect SOURCE`"
+"""End of the warnings of a guess."""
 
 
 class Problems:

@@ -9,14 +9,13 @@ from itertools import chain
 from typing import Any
 
 from ontodex.graph.names import normalise, spellings
-from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, spelt
+from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, NAMES, PARENT, spelt
 from ontodex.readers.mapping.triples import link_columns
 from ontodex.readers.tables.paths import Category, path_of
 from ontodex.readers.tables.values import one_line, plain
 
 __all__ = [
     "LABELS",
-    "NAMES",
     "Record",
     "RecordRows",
     "Row",
@@ -31,24 +30,12 @@ __all__ = [
 Record = Mapping[str, Any]
 Row = dict[str, str]
 
-CHILDREN = frozenset(
-    (
-        *(
-            "children",
-            "subcategories",
-            "sub categories",
-            "subclasses",
-            "sub classes",
-            "subclass",
-            "sub class",
-        ),
-        *("subtypes", "narrower", "child nodes", "permissible values"),
-    )
-)
-"""Keys of what is more specific than the object that has it."""
+CHILDREN = frozenset(NAMES["children"])
+"""Keys of lists of children of the object that has them."""
 
 LABELS = (*LABEL, *LABEL_ALONE)
-NAMES = (*ID, *LABELS)
+NAMING = (*ID, *LABELS)
+"""Keys of ids and labels."""
 
 
 class RecordRows:
@@ -269,7 +256,7 @@ def _forms(keys: tuple[str, ...]) -> list[tuple[str, str]]:
 
 def is_named(value: Any) -> bool:
     """Tell whether an object has an id or a label."""
-    return isinstance(value, dict) and bool(key_of(value, NAMES))
+    return isinstance(value, dict) and bool(key_of(value, NAMING))
 
 
 def text_of(record: Record, names: Sequence[str]) -> str:

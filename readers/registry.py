@@ -26,7 +26,7 @@ from ontodex.readers.biomedical.snomed import FORMAT as SNOMED
 from ontodex.readers.biomedical.umls import FORMAT as UMLS
 from ontodex.readers.conceptnet import FORMAT as CONCEPTNET
 from ontodex.readers.files import ZIP, head_of
-from ontodex.readers.formats import FOLDER, Format, Source
+from ontodex.readers.formats import FOLDER, Format, NamedFormat, Source
 from ontodex.readers.graph_xml import GEXF, GRAPHML
 from ontodex.readers.ontologies.obo import FORMAT as OBO
 from ontodex.readers.ontologies.owl_functional import FORMAT as OWL_FUNCTIONAL
@@ -35,7 +35,7 @@ from ontodex.readers.ontologies.owl_xml import FORMAT as OWL_XML
 from ontodex.readers.ontologies.rdf import JSON_LD, RDF_XML, TEXT_FORMATS
 from ontodex.readers.problems import Problems
 from ontodex.readers.sentences import FORMAT as SENTENCES
-from ontodex.readers.sqlite import SQLITE
+from ontodex.readers.tables.databases import SQLITE
 from ontodex.readers.tabular import DATABASE, JSON, OUTLINE, PATHS, TABLE, WORKBOOK, XML, YAML
 from ontodex.readers.wordnet import FORMAT as WORDNET
 from ontodex.readers.xml_guard import after_prolog
@@ -175,14 +175,11 @@ def _refuse_unsupported(path: Path, head: bytes) -> None:
 
 
 @dataclass(frozen=True)
-class _PlugIn:
+class _PlugIn(NamedFormat):
     """A format of another package, whose faults become errors that name the package."""
 
     place: str
     format: Format
-    name: str
-    suffixes: tuple[str, ...]
-    description: str
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Ask the plug-in."""
@@ -253,4 +250,4 @@ def _loaded(entry: EntryPoint) -> _PlugIn:
             f"{place}: expected an object with the members of ontodex.readers.formats.Format "
             f"(name, suffixes, description, sniff, read), found {format!r}"
         )
-    return _PlugIn(place, format, name, suffixes, description)
+    return _PlugIn(name, suffixes, description, place, format)

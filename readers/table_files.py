@@ -14,13 +14,11 @@ from ontodex.readers.mapping.guess import (
     LOOKED_AT,
     guess_mapping,
     header_of,
-    of_table,
-    unnamed_triples,
 )
 from ontodex.readers.mapping.paths import are_paths
-from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
+from ontodex.readers.mapping.triples import no_relation, own_columns
 from ontodex.readers.path_files import read_paths
-from ontodex.readers.problems import Problems
+from ontodex.readers.problems import INSPECT, Problems
 from ontodex.readers.tables.declared import robot_mapping
 from ontodex.readers.tables.entities import add_entities
 from ontodex.readers.tables.mapping import TableMapping, column_names
@@ -39,7 +37,7 @@ UNNAMED = (
     f"{HEADER}, or read lines that are sentences by --format sentences, paths by --format paths, "
     "or an outline by --format outline"
 )
-IF_OTHERWISE = f"if the first line is a header or the columns are something else, {HEADER}"
+IF_OTHERWISE = f"if the first line is a header or the columns are something else, {INSPECT}"
 
 
 def freebase_words(relation: str) -> str:
@@ -179,7 +177,9 @@ def read_table(
     rows = _fitted(chain(first, rows), width, problems if names else None)
     if given is None:
         called = sheet.columns if sheet else ()
-        mapping, rows = _guessed(names, rows, table, problems, called, negated)
+        mapping, rows = guess_mapping(
+            names, rows, table, problems.remark, columns=called, negated=negated
+        )
         columns = [*called] or columns
     else:
         mapping = given
@@ -217,27 +217,6 @@ def _without_template(columns: Sequence[str], rows: Rows) -> Rows:
     first = [*islice(rows, 1)]
     is_template = bool(first) and robot_mapping(columns, first[0][1]) is not None
     return rows if is_template else chain(first, rows)
-
-
-def _guessed(
-    names: Sequence[str],
-    rows: Rows,
-    table: Table,
-    problems: Problems,
-    called: Sequence[str],
-    negated: bool,
-) -> tuple[TableMapping | None, Rows]:
-    """Return the mapping that is guessed, and the rows."""
-    if not names:
-        return of_table(unnamed_triples(), {}, table), rows
-    is_told = triples_mapping(names) or (
-        names_ends(names) and not own_columns(names, of_others=table.is_of_others)
-    )
-    if is_told:  # by the header alone: rows are read one by one
-        return guess_mapping(names, (), table, problems.remark, columns=called), rows
-    found = [*rows]
-    guessed = guess_mapping(names, found, table, problems.remark, columns=called, negated=negated)
-    return guessed, iter(found)
 
 
 def remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:

@@ -18,6 +18,7 @@ from ontodex.readers.biomedical.cx import is_cx, nodes_and_links
 from ontodex.readers.formats import (
     TABLE_SUFFIXES,
     FileFormat,
+    NamedFormat,
     Source,
     first_line,
     is_binary,
@@ -29,13 +30,12 @@ from ontodex.readers.formats import (
 from ontodex.readers.joining import Document
 from ontodex.readers.ontologies.obographs import read_obographs
 from ontodex.readers.ontologies.semantic_sql import is_semantic_sql, read_semantic_sql
-from ontodex.readers.path_files import read_paths
+from ontodex.readers.path_files import read_outline, read_paths
 from ontodex.readers.problems import Problems
 from ontodex.readers.records import json_of, lists_of, read_records, rows_in
-from ontodex.readers.sqlite import is_database
 from ontodex.readers.table_files import read_table
-from ontodex.readers.tables.databases import tables_of
-from ontodex.readers.tables.outlines import read_outline
+from ontodex.readers.tables.databases import is_database, tables_of
+from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet, is_workbook, sheets_of
 from ontodex.readers.wikibase import is_wikibase, read_wikibase
 from ontodex.readers.xml_records import xml_records, xml_root
@@ -74,20 +74,14 @@ Content = Path | Sheet | Document | Elements | NamedDocument
 
 
 @dataclass(frozen=True)
-class TabularFormat:
+class TabularFormat(NamedFormat):
     """A format of tables or records.
 
     Attributes:
-        name: See :class:`.formats.Format`.
-        suffixes: See :class:`.formats.Format`.
-        description: See :class:`.formats.Format`.
         matches: Tells from path and first bytes whether a file is in the format.
         opener: Finds the tables and records of a file; reports faulty parts.
     """
 
-    name: str
-    suffixes: tuple[str, ...]
-    description: str
     matches: Callable[[Path, bytes], bool]
     opener: Callable[[Source, Problems], Sequence[Content]]
 
@@ -232,24 +226,13 @@ XML = TabularFormat(
 # Lines ------------------------------------------------------------------------------------------
 
 
-class _Paths:
-    """Paths of categories, one a line."""
-
-    name = "paths"
-    suffixes = ()
-    description = "Paths of categories, one a line (Animals > Birds); tables of paths are detected."
-
-    def sniff(self, path: Path, head: bytes) -> bool:
-        """Match no file: a table whose rows are paths is read as such."""
-        return never(path, head)
-
-    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        """Read a file."""
-        read_paths(source.path, builder, problems, source.table)
-
-
-PATHS = _Paths()
-
+PATHS = FileFormat(
+    "paths",
+    (),
+    "Paths of categories, one a line (Animals > Birds); tables of paths are detected.",
+    matches=never,
+    reader=lambda path, builder, problems: read_paths(path, builder, problems, Table()),
+)
 
 OUTLINE = FileFormat(
     "outline",

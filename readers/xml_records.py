@@ -18,6 +18,7 @@ from ontodex.readers.mapping.headers import ID
 from ontodex.readers.record_rows import LABELS, Record, is_named, key_of
 from ontodex.readers.records import is_link
 from ontodex.readers.xml_guard import XML, GuardedXml, well_formed
+from ontodex.readers.xml_tables import LANGUAGES, kind_of
 
 __all__ = ["xml_records", "xml_root"]
 
@@ -25,10 +26,6 @@ OF_XML = re.compile(
     rf"(?:{re.escape(XML)}(?!id$)|\{{http://www\.w3\.org/2001/XMLSchema-instance\}}).*"
 )
 """Attributes that say nothing of what an element stands for."""
-
-LANG = "lang"
-LANGUAGES = (f"{XML}lang", LANG)
-"""Attributes that tell in what language the text of an element is."""
 
 FIELDS = frozenset(
     ("property", "field", "attribute", "attr", "att", "data", "param", "binding", "value")
@@ -68,14 +65,12 @@ def xml_records(root: Element, path: Path, language: str) -> dict[str, list[Reco
     Args:
         root: The outermost element.
         path: The file.
-        language: Tag of the preferred language of texts.
-        path: The file.
-        language: Tag of the language that texts are wanted in, where there are several.
+        language: Tag of the preferred language, where there are texts in several.
 
     Raises:
         ReadError: If no element tells what it is.
     """
-    for inside in [inside for inside in root if _kind(inside).lower() in ABOUT]:
+    for inside in [inside for inside in root if kind_of(inside).lower() in ABOUT]:
         root.remove(inside)
     try:
         document = _Elements(root, language).said(root)
@@ -110,26 +105,26 @@ class _Elements:
     def __init__(self, root: Element, language: str) -> None:
         self._language = language
         self._repeated = {
-            (_kind(element), kind)
+            (kind_of(element), kind)
             for element in root.iter()
-            for kind, count in Counter(map(_kind, element)).items()
+            for kind, count in Counter(map(kind_of, element)).items()
             if count > 1
         }
 
     def said(self, element: Element) -> Any:
         """Return an element as a text, a list of elements of one kind, or an object."""
-        said = _Object(_kind(element))
+        said = _Object(kind_of(element))
         is_field = said.kind.lower() in FIELDS
         for name, value in element.attrib.items():
             if not OF_XML.fullmatch(name) and not (is_field and name == "name"):
                 said[name.rpartition("}")[2]] = value
         is_mixed = any(
-            _kind(one).lower() in INLINE or (one.tail and one.tail.strip()) for one in element
+            kind_of(one).lower() in INLINE or (one.tail and one.tail.strip()) for one in element
         )
         text = " ".join(("".join(element.itertext()) if is_mixed else element.text or "").split())
         is_leaf = is_mixed or not len(element)
         if _language(element):
-            said.pop(LANG, None)
+            said.pop("lang", None)
         if not is_leaf:
             inside = self._inside(element)
             if len(inside) == 1 and not text and (is_field or _is_around(said, inside)):
@@ -150,7 +145,7 @@ class _Elements:
                 found.setdefault(_key(inside, value), []).extend(
                     value if isinstance(value, list) else [value]
                 )
-        kind = _kind(element)
+        kind = kind_of(element)
         return {
             key: values if len(values) > 1 or (kind, key) in self._repeated else values[0]
             for key, values in found.items()
@@ -159,7 +154,7 @@ class _Elements:
     def _in_language(self, element: Element) -> Iterator[Element]:
         """Yield the child elements; of a kind in several languages, the preferred one."""
         ranked = [
-            (_kind(one), language_rank(_language(one), self._language), one) for one in element
+            (kind_of(one), language_rank(_language(one), self._language), one) for one in element
         ]
         best: dict[str, int] = {}
         for kind, rank, _ in ranked:
@@ -210,10 +205,6 @@ def _own_keys(kind: str, keys: tuple[str, ...]) -> Mapping[str, str]:
     return found
 
 
-def _kind(element: Element) -> str:
-    return element.tag.rpartition("}")[2]
-
-
 def _language(element: Element) -> str:
     """Return the language of a text, or an empty string for none or that of an entity."""
     if not (element.text and element.text.strip()) or "id" in element.attrib:
@@ -223,12 +214,12 @@ def _language(element: Element) -> str:
 
 def _key(element: Element, value: Any) -> str:
     """Return the key of an element: the name of its items, if its own name is their plural."""
-    kind = _kind(element)
+    kind = kind_of(element)
     if kind.lower() in FIELDS and (name := element.get("name")):
         return name
     if not isinstance(value, list):
         return kind
-    inside = _kind(element[0])
+    inside = kind_of(element[0])
     return inside if kind.lower().startswith(inside.lower()[:-1]) else kind
 
 

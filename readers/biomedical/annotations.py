@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
-from ontodex.readers.formats import Source
+from ontodex.readers.formats import NamedFormat, Source
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.entities import are_denied, denied_left_out
 from ontodex.readers.tables.values import one_line
@@ -125,7 +125,7 @@ GPI_2 = _Layout(
 
 
 @dataclass(frozen=True)
-class AnnotationFormat:
+class AnnotationFormat(NamedFormat):
     """A format of annotations.
 
     In `GAF 2.2 <https://geneontology.org/docs/go-annotation-file-gaf-format-2.2/>`_ and in `GPAD
@@ -136,15 +136,9 @@ class AnnotationFormat:
     and dates are left out.
 
     Attributes:
-        name: See :class:`ontodex.readers.formats.Format`.
-        suffixes: See :class:`ontodex.readers.formats.Format`.
-        description: See :class:`ontodex.readers.formats.Format`.
         layout: The columns.
     """
 
-    name: str
-    suffixes: tuple[str, ...]
-    description: str
     layout: _Layout
 
     def sniff(self, path: Path, head: bytes) -> bool:

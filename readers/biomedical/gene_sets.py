@@ -54,14 +54,10 @@ def read_gene_sets(path: Path, builder: GraphBuilder, problems: Problems) -> Non
             builder.triple(member, MEMBER, name)
 
 
-def _is_gene_sets(path: Path, head: bytes) -> bool:
-    return suffix_of(path) == ".gmt"
-
-
 FORMAT = FileFormat(
     "gmt",
     (".gmt",),
     "Gene sets in GMT: each gene is a member of its sets.",
-    matches=_is_gene_sets,
+    matches=lambda path, head: suffix_of(path) == ".gmt",
     reader=read_gene_sets,
 )

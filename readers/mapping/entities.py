@@ -14,11 +14,12 @@ from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.readers.mapping.headers import EntityColumns, negation_in, spelt
 from ontodex.readers.mapping.keys import are_counted, is_key, relation_label, table_of
 from ontodex.readers.mapping.paths import path_separator
+from ontodex.readers.problems import INSPECT
 from ontodex.readers.tables.entities import EntityRows
 from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
 from ontodex.readers.tables.mapping import RelationColumn, TableMapping
 from ontodex.readers.tables.paths import PathColumn, names_by_level, path_of
-from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.table import LeftOut, Table
 from ontodex.readers.tables.values import (
     LETTER,
     LONGEST,
@@ -37,7 +38,7 @@ __all__ = ["TOOK_LABELS", "are_labels", "do_differ", "guess_entities"]
 APART = 0.9
 """Minimal shares of rows with a value, and of distinct values, in a column of labels or keys."""
 
-TOOK_LABELS = "took {} for the labels, as no column is named label or name; name the one that is"
+TOOK_LABELS = f"took {{}} for the labels, as no column is named label or name; {INSPECT}"
 """Warning for labels in a column of another name."""
 
 SUBJECT = 1 / 3
@@ -346,10 +347,7 @@ def _with_subject(
         <= len(values[at]) / APART
         and found.isdisjoint(values[at])
     ]
-    remark(
-        f"took {names[at]} for what the rows are about, and those that share it for one; "
-        "name the column that is id or label"
-    )
+    remark(f"took {names[at]} for the id, as no column is named id or label; {INSPECT}")
     others = tuple(other for other in columns.others if other[0] not in (at, *labels[:1]))
     return replace(columns, id=(at,), label=tuple(labels[:1]), others=others)
 
@@ -453,7 +451,8 @@ class _Relations:
         if not why:
             return of
         may_name_rows = not self._table.is_alone and are_short(parts)
-        self._table.left_out.setdefault(name, []).extend(links if may_name_rows else ())
+        left_out = self._table.left_out.setdefault(name, LeftOut(why, []))
+        left_out.links.extend(links if may_name_rows else ())
         return why
 
     def _named(self, name: str, links: Sequence[Link]) -> RelationColumn:

@@ -16,7 +16,7 @@ from ontodex.readers.tables.rows import Rows
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.values import LETTER, NUMBER
 
-__all__ = ["FEW", "LOOKED_AT", "guess_mapping", "header_of", "of_table", "unnamed_triples"]
+__all__ = ["FEW", "LOOKED_AT", "guess_mapping", "header_of", "of_table"]
 
 LOOKED_AT = 20
 """Rows in which a header must not recur, where it has only one of the names."""
@@ -34,40 +34,40 @@ FEW = 3
 """Rows from which on they show what a table holds."""
 
 
-def unnamed_triples(width: int = 3) -> TableMapping:
-    """Return the mapping of a table without header: columns of head, relation and tail."""
-    columns = tuple(column_names([""] * width))
-    return TableMapping(
-        columns=columns, header=False, head=columns[0], relation=columns[1], tail=columns[2]
-    )
-
-
 def guess_mapping(
     names: Sequence[str],
-    rows: Sequence[tuple[int, Sequence[str]]],
+    rows: Rows,
     table: Table,
     remark: Callable[[str], None],
     *,
     columns: Sequence[str] = (),
     negated: bool = False,
-) -> TableMapping | None:
+) -> tuple[TableMapping | None, Rows]:
     """Guess what the columns of a table hold, by its header and its rows.
 
     Args:
-        names: The header.
-        rows: (number, cells) of every row below.
+        names: The header; empty for a table of triples without a header.
+        rows: (number, cells) of every row below; read only if the header does not name triples.
         table: The table; receives the cells of columns that may name rows of other tables.
         remark: Receives remarks on the guess.
-        negated: Whether the rows that deny what they say are to be read, in place of the others.
         columns: Names of the columns in the mapping, where the header was given others.
+        negated: Whether to read the negated rows, in place of the others.
 
     Returns:
-        ``None`` if the header names the two ends of links and no relation.
+        The mapping, or ``None`` if the header names the two ends of links and no relation; and the
+        rows.
     """
+    if not names:
+        of_triples = column_names([""] * 3)
+        head, relation, tail = of_triples
+        unnamed = TableMapping(
+            columns=tuple(of_triples), header=False, head=head, relation=relation, tail=tail
+        )
+        return of_table(unnamed, {}, table), rows
     found = triples_mapping(names)
     entities = own_columns(names, of_others=table.is_of_others)
     if found is None and not entities and names_ends(names):
-        return None
+        return None, rows
     own = column_names(names)
     if found is None:
         values = {
@@ -76,10 +76,12 @@ def guess_mapping(
             if name in table.declared.values
         }
         header = _with_declared(entities or EntityColumns.of(names), columns or own, table, values)
-        found = guess_entities(header, own, rows, table, remark, negated=negated)
+        taken = [*rows]
+        rows = iter(taken)
+        found = guess_entities(header, own, taken, table, remark, negated=negated)
         left_out = {own[at]: why for at, why in values.items() if own[at] not in found.used}
         found = replace(found, ignored={**found.ignored, **left_out})
-    return of_table(found, dict(zip(own, columns, strict=False)), table)
+    return of_table(found, dict(zip(own, columns, strict=False)), table), rows
 
 
 def _with_declared(

@@ -154,16 +154,8 @@ class EntityColumns:
         ids = ids or pair[:1] or (() if of_place else of_kind)
         are_named = bool(labels or full_name) and ID_OF.fullmatch(plain[0][-1])
         keys = () if ids else of_place or (_keys(plain) if are_named else ())
-        said = {
-            *ids,
-            *labels,
-            *synonyms,
-            *definitions,
-            *alternatives,
-            *parents,
-            *obsolete,
-            *full_name,
-        }
+        of_rows = (*synonyms, *definitions, *alternatives, *parents, *obsolete, *full_name)
+        said = {*ids, *labels, *of_rows}
         labels = tuple(
             at
             for at in labels
@@ -185,18 +177,7 @@ class EntityColumns:
         levels, level_of = level_columns(names)
         if labels:
             synonyms += tuple(at for at in _further_names(plain) if at not in {*said, *labels})
-        taken = {
-            *ids,
-            *labels,
-            *synonyms,
-            *definitions,
-            *alternatives,
-            *parents,
-            *obsolete,
-            *levels,
-            *full_name,
-        }
-        taken.update(value_labels.values())
+        taken = {*ids, *labels, *synonyms, *of_rows, *levels, *value_labels.values()}
         rest = tuple(
             (place, str(name).strip()) for place, name in enumerate(names) if place not in taken
         )

@@ -10,6 +10,7 @@ from ontodex.readers.mapping.entities import are_labels
 from ontodex.readers.mapping.foreign_keys import ForeignKeys, KeyedTable, are_numbers
 from ontodex.readers.mapping.headers import spelt
 from ontodex.readers.mapping.triples import RELATION
+from ontodex.readers.problems import INSPECT
 from ontodex.readers.tables.mapping import TableMapping
 
 __all__ = ["guess_joins", "remarks_on"]
@@ -40,18 +41,13 @@ def remarks_on(joins: Sequence[TableMapping]) -> list[str]:
         if join.rows_about
     ]
     apart = dict.fromkeys(f"{join.id_prefix}…" for join in joins if join.id_prefix)
-    told = (
-        "rows that have neither a label nor a code of their own say something of those of "
-        "another table"
-    )
-    return [
-        *([f"{told}: {', '.join(about)}"] if about else []),
-        *(
-            [f"ids are told apart by their tables, and are read as {', '.join(apart)}"]
-            if apart
-            else []
-        ),
-    ]
+    found = []
+    if about:
+        rows = "rows without a label or a code of their own describe those of another table"
+        found.append(f"{rows}: {', '.join(about)}; {INSPECT}")
+    if apart:
+        found.append(f"ids are told apart by their tables, and are read as {', '.join(apart)}")
+    return found
 
 
 class _Joins:

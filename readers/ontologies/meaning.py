@@ -145,7 +145,7 @@ def _with_members(statements: RdfStatements, links: Links) -> Links:
     """
     links = links[
         ~np.isin(links[:, 2], list(statements.numbers([rdf.RDF + "nil"])))
-    ]  # the end, and what is empty
+    ]  # ends of lists, and empty lists
     first, rest = ({*statements.numbers([rdf.RDF + name])} for name in ("first", "rest"))
     parts = np.isin(links[:, 1], [*first, *rest])
     after = {head: tail for head, relation, tail in links[parts].tolist() if relation in rest}
@@ -166,7 +166,7 @@ def _with_members(statements: RdfStatements, links: Links) -> Links:
 
 
 def _of_documents(statements: RdfStatements) -> list[int]:
-    """Return the properties of notes, of lists that other links repeat, and of prefixes."""
+    """Return the properties that describe documents: notes, prefixes, and repeated lists."""
     return [
         number
         for number, term in enumerate(statements.terms)
@@ -183,9 +183,9 @@ def _data(
 ) -> tuple[list[tuple[int, int, int]], set[int]]:
     """Return the triples and further entities of plain data.
 
-    Each link between IRIs is a triple, except declarations. Blank nodes that are ``called`` by a
-    name count as IRIs; links to other blank nodes are counted in a warning. A resource that stands
-    for another one (``present``) is an entity even without links. Of Wikibase (Wikidata), direct
+    Each link between IRIs is a triple, except declarations. Blank nodes with a name (``called``)
+    count as IRIs; links to other blank nodes are counted in a warning. A resource that replaces
+    another one (``present``) is an entity even without links. Of Wikibase (Wikidata), direct
     claims are read; documents about entities, and statements as nodes, are not.
     """
     terms = statements.terms

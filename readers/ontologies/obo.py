@@ -148,8 +148,8 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     matches, and cross-references that are equivalent by their source (``MONDO:equivalentTo``) or by
     the header (``treat-xrefs-as-equivalent``).
 
-    A line is faulty if something is lost that would be read. Other clauses that cannot be parsed,
-    such as unknown tags, are passed over.
+    A line that cannot be parsed is a fault if it has a clause that ontodex reads, or no tag.
+    Other such lines, for example with unknown tags, are passed over.
 
     Args:
         path: The file.

@@ -1,4 +1,4 @@
-"""Axioms of OWL as RDF statements.
+"""Axioms of OWL as RDF statements, and common parts of its functional and Manchester syntax.
 
 The translation is that of the OWL 2 Mapping to RDF Graphs, for the axioms that
 :mod:`ontodex.readers.ontologies.ontology` reads. OWL/XML and the functional syntax have the same
@@ -7,16 +7,24 @@ names of axioms; the Manchester syntax is translated to them.
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
+from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
 
+from ontodex.errors import ReadError
 from ontodex.graph import vocabulary as rdf
+from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import WELL_KNOWN, expand
+from ontodex.readers.files import text_of
+from ontodex.readers.ontologies.meaning import interpret
 from ontodex.readers.ontologies.statements import RdfStatements
+from ontodex.readers.problems import Problems
 from ontodex.readers.xml_guard import XML
 
-__all__ = ["LANGUAGE", "Axioms"]
+__all__ = ["Axioms", "fault", "literal", "read_axioms"]
 
 LANGUAGE = f"{XML}lang"
 """Attribute for the language of a text."""
@@ -30,6 +38,7 @@ RESTRICTIONS = {
     "ObjectMinCardinality": "onClass",
     "ObjectExactCardinality": "onClass",
 }
+ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 ENDS = {"ObjectPropertyDomain": "domain", "ObjectPropertyRange": "range"}
 
 
@@ -116,3 +125,39 @@ class Axioms:
 
 def _name(element: Element) -> str:
     return element.tag.rpartition("}")[2]
+
+
+def read_axioms(
+    path: Path, builder: GraphBuilder, problems: Problems, add: Callable[[str, Axioms, str], None]
+) -> None:
+    """Read a document of axioms.
+
+    Imports are not fetched. A fault is an error whatever the policy.
+
+    Args:
+        path: The file.
+        builder: Receives the graph.
+        problems: Receives remarks.
+        add: Adds the axioms of a text; it gets the text, the axioms and the name of the file.
+
+    Raises:
+        ReadError: If the syntax is another one, or the encoding is not UTF-8.
+    """
+    axioms = Axioms(builder.source, builder.language)
+    add(text_of(path), axioms, str(path))
+    interpret(axioms.statements, builder, problems)
+
+
+def literal(quoted: str, language: str | None) -> Element:
+    """Return a literal as an element of OWL/XML, given the text in quotes."""
+    element = Element("Literal", {LANGUAGE: language or ""})
+    element.text = ESCAPED.sub(r"\1", quoted)
+    return element
+
+
+def fault(text: str, at: int, source: str, wanted: str) -> ReadError:
+    """Return an error at a position of a text, with its line and what was expected."""
+    found = f"{text[at : at + 24]!r}" if at < len(text) else "the end of the file"
+    return ReadError(
+        f"expected {wanted}, found a fault ({found}); mend it", source, text.count("\n", 0, at) + 1
+    )

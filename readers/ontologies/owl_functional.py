@@ -8,8 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.formats import FileFormat, uncommented
-from ontodex.readers.ontologies.owl_axioms import Axioms
-from ontodex.readers.ontologies.owl_text import fault, literal, read_axioms
+from ontodex.readers.ontologies.owl_axioms import Axioms, fault, literal, read_axioms
 from ontodex.readers.problems import Problems
 
 __all__ = ["FORMAT", "read_owl_functional"]
@@ -33,7 +32,7 @@ NAMED = frozenset(
 
 
 def read_owl_functional(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read a file in functional syntax; see :func:`.owl_text.read_axioms`."""
+    """Read a file in functional syntax; see :func:`.owl_axioms.read_axioms`."""
     read_axioms(path, builder, problems, _add)
 
 
@@ -91,14 +90,10 @@ def _name_or_text(inside: Element, token: re.Match[str]) -> None:
 START = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
 
 
-def _is_functional(path: Path, head: bytes) -> bool:
-    return bool(START.match(uncommented(head)))
-
-
 FORMAT = FileFormat(
     "functional",
     (".ofn", ".owl"),
     "OWL ontologies in functional syntax, as the edit files of OBO ontologies.",
-    matches=_is_functional,
+    matches=lambda path, head: START.match(uncommented(head)) is not None,
     reader=read_owl_functional,
 )

@@ -14,8 +14,7 @@ from xml.etree.ElementTree import Element
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.formats import TABLE_SUFFIXES, FileFormat, suffix_of, uncommented
-from ontodex.readers.ontologies.owl_axioms import Axioms
-from ontodex.readers.ontologies.owl_text import fault, literal, read_axioms
+from ontodex.readers.ontologies.owl_axioms import Axioms, fault, literal, read_axioms
 from ontodex.readers.problems import Problems
 
 __all__ = ["FORMAT", "read_owl_manchester"]
@@ -105,7 +104,7 @@ T = TypeVar("T")
 
 
 def read_owl_manchester(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read a file in Manchester syntax; see :func:`.owl_text.read_axioms`."""
+    """Read a file in Manchester syntax; see :func:`.owl_axioms.read_axioms`."""
     read_axioms(
         path, builder, problems, lambda text, axioms, source: _Document(text, axioms, source).read()
     )

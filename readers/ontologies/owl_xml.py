@@ -50,14 +50,10 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
 ROOT = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
 
 
-def _is_owl_xml(path: Path, head: bytes) -> bool:
-    return bool(ROOT.match(head.lstrip()))
-
-
 FORMAT = FileFormat(
     "owlxml",
     (".owx", ".owl"),
     "OWL ontologies in OWL/XML.",
-    matches=_is_owl_xml,
+    matches=lambda path, head: ROOT.match(head.lstrip()) is not None,
     reader=read_owl_xml,
 )

@@ -1,7 +1,7 @@
 """Parsing untrusted RDF documents in a separate process with limits of time and memory.
 
-A parser in native code may loop or exhaust memory on a file of some kilobytes. Only the end of its
-process stops it, which must not be the process of the user.
+A parser in native code may loop, or exhaust memory, on a file of some kilobytes. It can only be
+stopped by ending its process, which therefore must not be the process of the user.
 """
 
 from __future__ import annotations

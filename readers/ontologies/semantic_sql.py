@@ -13,7 +13,7 @@ from ontodex.graph.prefixes import WELL_KNOWN, expand
 from ontodex.readers.ontologies.meaning import interpret
 from ontodex.readers.ontologies.statements import RdfStatements
 from ontodex.readers.problems import Problems
-from ontodex.readers.sqlite import columns_of, opened_database, rows_in
+from ontodex.readers.tables.databases import columns_of, opened_database, rows_in
 
 __all__ = ["is_semantic_sql", "read_semantic_sql"]
 

@@ -215,8 +215,8 @@ class RdfStatements:
         """Subject, predicate and object of each link, ``int32`` of shape (links, 3).
 
         Predictions are left out. A node that states a link (:attr:`claims`) is replaced by that
-        link. A link to a resource that another one replaces (:meth:`present`) leads to the latter,
-        unless it comes from there.
+        link. A link to a replaced resource (:meth:`present`) becomes a link to its replacement,
+        unless the replacement is its subject.
         """
         stated, nodes = self._stated
         kept = self._links()
@@ -311,7 +311,7 @@ class RdfStatements:
         }
 
     def _elsewhere(self, links: NDArray[np.int32], same: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield (resource, equivalent) pairs whose equivalent has no other statement here."""
+        """Yield (resource, equivalent) pairs whose equivalent occurs in no other statement."""
         is_same = np.isin(links[:, 1], same)
         pairs = links[is_same][:, [0, 2]]
         said = np.concatenate(
@@ -354,8 +354,8 @@ class RdfStatements:
     def synonyms(self, number: int) -> list[str]:
         """Return the synonyms and further labels of a resource.
 
-        Those in the wanted language and without a language are taken, or else those in English, or
-        all.
+        They are those in the wanted language and without a language, or else those in English, or
+        else all.
         """
         known = self._synonyms.get(number, {})
         best = max(1, min(known.values(), default=1))

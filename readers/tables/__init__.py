@@ -1,1 +1,1 @@
-"""Tables: the columns of a table, by their names and cells, and the entities in its rows."""
+"""Tables: their rows, the mappings that say what columns hold, and reading rows by them."""

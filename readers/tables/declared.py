@@ -33,9 +33,9 @@ class Declared:
     """Declarations of a data package about a table.
 
     Attributes:
-        name: What the package calls the table.
+        name: Name of the table in the package.
         key: The columns of its primary key.
-        foreign: Its foreign keys: which table, by the name of its file, and which of its columns.
+        foreign: Its foreign keys, by column: file name of the other table, and its column.
         types: Type of each field.
     """
 
@@ -46,7 +46,7 @@ class Declared:
 
     @property
     def values(self) -> dict[str, str]:
-        """Why columns are left out that hold values and no keys."""
+        """Reason to leave out each column that holds values and is no key."""
         return {
             column: f"declared as {kind}"
             for column, kind in self.types.items()
@@ -55,7 +55,7 @@ class Declared:
 
 
 def declared_by(path: Path) -> Declared:
-    """Return what the data package beside a file says of it; nothing if there is none.
+    """Return the declarations of the data package beside a file; empty without a package.
 
     Raises:
         ReadError: If the package is no JSON.
@@ -68,7 +68,7 @@ def declared_by(path: Path) -> Declared:
 
 @lru_cache(maxsize=16)
 def _package(path: Path, changed: int) -> dict[str, Declared]:
-    """Return what a data package says of each file, by lower-case name."""
+    """Return the declarations of a data package, by lower-case file name."""
     try:
         document = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -144,10 +144,10 @@ ANNOTATIONS = {
     "alternative_ids": ("oboInOwl:hasAlternativeId", "oio:hasAlternativeId", "skos:exactMatch"),
     "obsolete": ("owl:deprecated", "deprecated"),
 }
-"""What annotation properties say, by the field of a mapping."""
+"""Annotation properties, by the field of a mapping."""
 
 SOME = re.compile(r"\(?\s*(?:'([^']+)'|(\S+))\s+some\s+\(?\s*'?%'?\s*\)?\s*\)?")
-"""A class expression that says that there is one: "part_of some %"."""
+"""An existential class expression: "part_of some %"."""
 
 
 def robot_mapping(names: Sequence[str], template: Sequence[str]) -> TableMapping | None:

@@ -29,13 +29,13 @@ NO_PARENT = frozenset(("0", "0.0", "owl:thing", f"{WELL_KNOWN['owl']}Thing".case
 """Cells of parents that mean that there is none."""
 
 Report = Callable[[str, int], None]
-"""Takes what is wrong with a row, and its number."""
+"""Receives the fault of a row, and the number of the row."""
 
 Rows = Iterable[tuple[int, Sequence[str]]]
 
 
 def are_denied(cells: Sequence[str], words: Iterable[tuple[int, Sequence[str]]]) -> bool:
-    """Tell whether a row denies what it says, by the places of columns and the words that deny.
+    """Return whether a row is negated, by (position, negating words) of columns.
 
     >>> are_denied(["NOT|part_of"], [(0, ["not"])]), are_denied(["False"], [(0, ["true", "yes"])])
     (True, False)
@@ -47,12 +47,12 @@ def are_denied(cells: Sequence[str], words: Iterable[tuple[int, Sequence[str]]])
 
 
 def denied_left_out(count: int) -> str:
-    """Return the warning of rows that were left out as they are denied."""
+    """Return the warning that negated rows were left out."""
     return f"left out {count} line(s) that say what does not hold"
 
 
 class Layout:
-    """Where the columns of a mapping stand in a table.
+    """Positions of the columns of a mapping in a table.
 
     Args:
         mapping: What the columns hold.
@@ -71,7 +71,7 @@ class Layout:
         self.denials = [(self._places[name], words) for name, words in mapping.negation.items()]
 
     def at(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Return the places of columns."""
+        """Return the positions of columns."""
         return tuple(self._places[name] for name in names)
 
     def labels(self, cells: Sequence[str]) -> list[str]:
@@ -81,7 +81,7 @@ class Layout:
         return [cells[at] for at in self.label if cells[at].strip()]
 
     def names(self, columns: Sequence[str], cells: Sequence[str]) -> list[str]:
-        """Return the names in some columns of a row, without those that mean nothing."""
+        """Return the values in some columns of a row, without words that mean "none"."""
         found = []
         for column in columns:
             cell, separators = cells[self._places[column]], self.mapping.separators.get(column)
@@ -91,7 +91,7 @@ class Layout:
     def add_entity(
         self, identifier: str, labels: Sequence[str], cells: Sequence[str], builder: GraphBuilder
     ) -> None:
-        """Add what a row says of its entity, but for links."""
+        """Add the entity of a row, without its links."""
         builder.entity(
             identifier,
             label=next(iter(labels), ""),
@@ -101,23 +101,23 @@ class Layout:
 
 
 class EntityRows(Layout):
-    """The entities of a table, and how its cells name them.
+    """The entities of a table, and lookup of the rows that its cells name.
 
     Args:
         mapping: What the columns hold; relations may be missing.
         columns: Names of the columns.
         rows: (number, cells) of every row.
-        ids: Takes the ids.
-        report: Takes rows of another width, and rows without an id or a label.
-        negated: Take the rows that deny what they say, in place of those that do not.
+        ids: Receives the ids.
+        report: Receives rows of another width, and rows without an id or a label.
+        negated: Use the links of negated rows, in place of those of the others.
 
     Attributes:
         named: (id, labels, cells) of every row that is an entity.
         stated: (id, cells) of the rows whose links count.
-        denied: How many rows do not count as they deny what they say.
+        denied: Number of rows that are left out because they are negated.
         found: Finds the rows that cells name.
-        paths: The columns of paths, by place; at ``width`` that of the levels.
-        path: Place of the paths of rows that are categories.
+        paths: The columns of paths, by position; the paths of levels are at ``width``.
+        path: Position of the paths of the rows themselves, if rows are categories.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class EntityRows(Layout):
         self.denied = 0 if negated else len(self.named) - len(rows_that_hold)
 
     def _fits(self, row: tuple[int, Sequence[str]]) -> bool:
-        """Tell whether a row is as wide as the header, or report it."""
+        """Return whether a row is as wide as the header; report it otherwise."""
         if len(row[1]) != self.width:
             self._report(self._no_entity(row[1]), row[0])
         return len(row[1]) == self.width
@@ -196,13 +196,13 @@ class EntityRows(Layout):
             yield identifier, labels, cells
 
     def _category(self, cells: Sequence[str]) -> Category:
-        """Return the category that a row is itself, if it is one."""
+        """Return the path of a row that is a category; empty for other rows."""
         if self.path is None:
             return ()
         return next(iter(self.paths[self.path].categories(cells[self.path])), ())
 
     def _own_path(self, cells: Sequence[str]) -> list[str]:
-        """Return the path that is the id of a row, if no column is."""
+        """Return the path as the id of a row, if no column holds ids."""
         category = () if self.id else self._category(cells)
         return [path_of(category)] if category else []
 
@@ -213,7 +213,7 @@ class EntityRows(Layout):
         return [name] if (name := (*self._category(cells), "")[-2:][0]) else []
 
     def own_paths(self, cells: Sequence[str]) -> list[str]:
-        """Return the paths of a row that is a category: its own, and that of its parent."""
+        """Return the paths of a row that is a category: its own, and its name below its parent."""
         own = [] if self.path is None else self.paths[self.path].categories(cells[self.path])
         above = [
             one
@@ -230,7 +230,7 @@ class EntityRows(Layout):
         return [at for at in self.at(self.mapping.parent) if at in self.paths]
 
     def key(self, column: str) -> dict[str, str]:
-        """Return the ids of rows by the cells of a column that other columns name rows by."""
+        """Return the ids of rows by their cells in a column that other columns refer to."""
         at = self._places[column]
         return keys_of((identifier, cells[at]) for identifier, cells in self.stated)
 
@@ -375,7 +375,7 @@ def _add_categories(entities: EntityRows, builder: GraphBuilder) -> None:
 
 
 def _add_labels(entities: EntityRows, builder: GraphBuilder) -> None:
-    """Add the labels of what a column links to, where another column holds them."""
+    """Add the labels of the targets of a column, if another column holds these labels."""
     found = entities.found
     for column, label in entities.mapping.labels_of.items():
         at, label_at = entities.at([column, label])

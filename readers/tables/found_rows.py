@@ -12,7 +12,7 @@ from ontodex.readers.tables.values import LETTER, NUMBER, cell_parts
 __all__ = ["FoundRows", "Link", "Row", "keys_of"]
 
 NAMESAKES = 3
-"""Rows of one label that are noted, to be named in a warning."""
+"""Maximal number of rows of one label that a warning names."""
 
 Link = tuple[str, str]
 """The id of a row, and what a cell of it names."""
@@ -38,7 +38,7 @@ class FoundRows:
         self._lost = 0
 
     def add(self, identifier: str, label: str) -> None:
-        """Take a row."""
+        """Add a row."""
         self.ids.add(identifier)
         for names, name in ((self._by_label, label.strip()), (self._by_spelling, normalise(label))):
             found = names.get(name, ())
@@ -52,7 +52,7 @@ class FoundRows:
         self._gone.update(names, map(normalise, filter(str.strip, labels)))
 
     def stand_for(self, alternatives: Collection[str]) -> None:
-        """Take the alternative ids of rows, which exist even if an obsolete row has them too."""
+        """Add alternative ids of rows; these exist even if an obsolete row has them too."""
         self._gone.difference_update(map(normalise, alternatives))
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Foreign keys of tables: the ids of the rows that cells name, in place of their keys."""
+"""Foreign keys of tables: keys in cells are replaced by the ids of the rows that they name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ontodex.readers.tables.mapping import TableMapping
 __all__ = ["MARKS", "Resolved", "parts_of", "resolved"]
 
 MARKS = re.compile(r"[|;,\n]")
-"""What separates the keys in a cell."""
+"""Separators of the keys in a cell."""
 
 Columns = Mapping[str, Sequence[str]]
 """The cells of every row, by the name of the column."""
@@ -37,10 +37,10 @@ class Resolved:
 
     Args:
         mapping: What the columns hold.
-        ids: The ids of what the cells of columns name, by the name of the column.
+        ids: The id for each cell, by column.
 
     Attributes:
-        changes: Whether any cell becomes another.
+        changes: Whether any cell changes.
     """
 
     def __init__(self, mapping: TableMapping, ids: Mapping[str, Mapping[str, str]]) -> None:
@@ -50,11 +50,11 @@ class Resolved:
         self.changes = any(cell != one for of in ids.values() for cell, one in of.items())
 
     def is_about_nothing(self, row: Mapping[str, str]) -> bool:
-        """Tell whether a row says something of a row that does not exist."""
+        """Return whether a row describes a row that does not exist."""
         return bool(self._subject) and row.get(self._subject, "") not in self._ids[self._subject]
 
     def has(self, column: str) -> bool:
-        """Tell whether a column has ids in place of keys."""
+        """Return whether a column has ids in place of keys."""
         return column in self._ids
 
     def cell(self, column: str, cell: str, separator: str = "") -> str:
@@ -90,7 +90,7 @@ class _Keys:
         self._row_ids: dict[int, list[str]] = {}
 
     def ids(self, number: int) -> dict[str, dict[str, str]]:
-        """Return the ids of what the cells of a table name, by column."""
+        """Return the id of the row that each cell names, by column."""
         mapping, cells = self._tables[number]
         found = {column: self._named(number, column) for column in mapping.keys if column in cells}
         own = next(iter(mapping.id), "")
@@ -99,7 +99,7 @@ class _Keys:
         return found
 
     def _named(self, number: int, column: str, above: tuple[int, ...] = ()) -> dict[str, str]:
-        """Return the ids of what the cells of a column name."""
+        """Return the id of the row that each cell of a column names."""
         mapping, cells = self._tables[number]
         name, key = mapping.keys[column]
         other = self._by_name.get(name)
@@ -112,18 +112,22 @@ class _Keys:
                 if (part := one.strip())
             }
             return {part: f"{prefix}{part}" for part in parts}
-        named = zip(self._tables[other][1][key], self._ids_of_rows(other, above), strict=True)
+        named = zip(self._tables[other][1][key], self._ids_of_rows(other, key, above), strict=True)
         return {cell: identifier for cell, identifier in named if cell and identifier}
 
-    def _ids_of_rows(self, number: int, above: tuple[int, ...]) -> list[str]:
-        """Return the id of what each row of a table is, or is about."""
+    def _ids_of_rows(self, number: int, key: str, above: tuple[int, ...]) -> list[str]:
+        """Return the id of the entity that each row of a table is, or describes.
+
+        Tables whose rows describe rows of one another form a circle: the rows of the table where
+        the circle closes (``number`` is in ``above``) are entities, with the values of ``key``.
+        """
         if number not in self._row_ids:
             mapping, cells = self._tables[number]
             subject = (*mapping.id, mapping.head)[0] if mapping.rows_about else ""
-            subject = "" if number in above else subject
-            ids = self._named(number, subject, (*above, number)) if subject else {}
-            own = cells[subject or next(iter(mapping.id), "")]
-            self._row_ids[number] = [
-                ids.get(cell, "") if subject else mapping.id_prefix + cell for cell in own
-            ]
+            if subject and number not in above:
+                ids = self._named(number, subject, (*above, number))
+                self._row_ids[number] = [ids.get(cell, "") for cell in cells[subject]]
+            else:
+                own = key if subject or not mapping.id else mapping.id[0]
+                self._row_ids[number] = [mapping.id_prefix + cell for cell in cells[own]]
         return self._row_ids[number]

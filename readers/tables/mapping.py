@@ -65,8 +65,8 @@ class TableMapping:
     ``column 3``. The columns of a table without a header are ``column 1``, ``column 2``, ….
 
     Attributes:
-        table: Name of the table: of the file, the sheet or the list, in words, without date and
-            number. A mapping without one applies to every table with its columns.
+        table: Name of the file, sheet or list in words, without date and number. A mapping
+            without a name applies to every table with its columns.
         rows: XML elements that are the rows, as paths from the root (``.//Class``); columns
             are then paths from these (``Label``, ``@code``), see
             :func:`ontodex.readers.xml_tables.read_elements`.
@@ -75,8 +75,8 @@ class TableMapping:
         head: Column of the heads, if rows are triples; ``relation`` and ``tail`` are needed then.
         relation: Column of the relations of triples.
         tail: Column of the tails of triples.
-        id: Columns of ids; the first that is filled counts, and without one the label identifies.
-        id_prefix: What stands before each id in the graph (``companies:``).
+        id: Columns of ids; the first that is filled counts. Without ids, labels identify rows.
+        id_prefix: Prefix of the ids in the graph (``companies:``).
         rows_about: Name of the table with the entities of the ids, if the rows of this table
             describe entities of that table.
         label: Columns of labels; the second and further ones are synonyms.
@@ -91,16 +91,17 @@ class TableMapping:
             category.
         code: Column of codes that begin with the code of the parent (``A00.1`` is below ``A00``).
         relations: Columns of relations.
-        labels_of: Columns of the labels of what other columns name, by the name of these.
+        labels_of: Columns with labels of the targets of other columns, by the other column.
         separators: Characters that separate the values of a cell, by column; by default ``|``,
             ``;`` and new lines.
         paths: Separator of the names of a path or the parts of a code, by column (``>`` for
             arrows).
-        keys: Foreign keys, by column: the table and the column of it whose values the cells repeat.
-        negation: Cells that deny what their row says, by column.
-        justification: Column of SSSOM's justifications; what ontodex proposed itself is no fact.
-        tool: Column of the tool that made a mapping in SSSOM.
-        obsolete: Columns that mark rows as obsolete by yes; such rows are left out.
+        keys: Foreign keys, by column: name of the other table, and its column.
+        negation: Cells that negate their row, by column.
+        justification: Column of justifications in SSSOM. Mappings that ontodex proposed, and that
+            nobody confirmed, are left out.
+        tool: Column of the tool that made a mapping, in SSSOM.
+        obsolete: Columns whose cells mark obsolete rows by "yes"; such rows are left out.
         ignored: Columns that are left out, and why.
     """
 
@@ -226,7 +227,7 @@ def renamed(mapping: TableMapping, called: Mapping[str, str]) -> TableMapping:
 
 
 def column_names(header: Sequence[str]) -> list[str]:
-    """Return names of the columns of a header that differ: of one name the second is numbered.
+    """Return unique names of the columns of a header; repeated names are numbered.
 
     >>> column_names(["id", "name ", "name", ""])
     ['id', 'name', 'name (2)', 'column 4']
@@ -241,7 +242,7 @@ def column_names(header: Sequence[str]) -> list[str]:
 
 
 def mapping_from(values: Any, where: str) -> TableMapping:
-    """Return a mapping from what YAML or JSON holds.
+    """Return a mapping from values of YAML or JSON.
 
     Raises:
         SettingsError: If a key is unknown, a value is of the wrong kind, or a column does not
@@ -318,7 +319,7 @@ def _texts(value: Any, where: str) -> Texts:
 
 
 def mapping_to(mapping: TableMapping) -> dict[str, Any]:
-    """Return a mapping as YAML and JSON hold it: without defaults, one column as a text.
+    """Return a mapping as values for YAML and JSON: without defaults; one column is a text.
 
     >>> mapping_to(TableMapping(table="pets", id=("id",), label=("name", "title")))
     {'table': 'pets', 'id': 'id', 'label': ['name', 'title']}

@@ -1,4 +1,4 @@
-"""Categories that are named by paths, the broadest first: ``Electronics > Video > Televisions``."""
+"""Paths of categories, from the broadest one on: ``Electronics > Video > Televisions``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DEEPEST = 100
 
 
 def path_of(category: Category) -> str:
-    """Return the path of a category, which is its id where it has no other.
+    """Return the path of a category: its id, unless it has another one.
 
     >>> path_of(("Electronics", "Video"))
     'Electronics > Video'
@@ -52,7 +52,7 @@ def add_category(category: Category, builder: GraphBuilder) -> str:
 
 
 def names_along(cell: str, separator: str) -> Category:
-    """Return the names along a path, which may stand alone in a list (``["Home > Sofas"]``).
+    """Return the names along a path, which may be the only item of a list (``["Home > Sofas"]``).
 
     >>> names_along("['Home >> Sofas']", ">"), names_along("Home/Sofas", "/")
     (('Home', 'Sofas'), ('Home', 'Sofas'))
@@ -78,7 +78,7 @@ class PathColumn:
         self._known: dict[str, list[Category]] = {}
 
     def categories(self, cell: str) -> list[Category]:
-        """Return the categories in a cell: several only where each begins as some cell does.
+        """Return the categories in a cell; several only if the first name of each begins a cell.
 
         >>> column = PathColumn(ARROW, ["Food, Drinks > Tea", "Home > Beds, Home > Sofas"])
         >>> column.categories("Food, Drinks > Tea"), column.categories("Home > Beds, Home > Sofas")

@@ -19,19 +19,19 @@ Rows = Iterator[tuple[int, list[str]]]
 """Cells of the lines of a table, and their numbers."""
 
 ABOVE = 1000
-"""Lines among which a header may stand."""
+"""Maximal number of lines that are searched for a header."""
 
 LOOKED_AT = 20
-"""Lines that tell what parts the cells of a table."""
+"""Number of lines that determine the separator of cells."""
 
 MOST_COMMENTS = 1000
-"""Lines, with those that begin with # and tell nothing, within which the others are looked for."""
+"""Maximal number of lines, comments included, that are read to find these."""
 
 LONGEST_CELL = 1000
-"""Lines over which a quoted cell may run, beside its first."""
+"""Maximal number of further lines of a quoted cell."""
 
 MARKS = ("\t", ",", ";")
-"""What may part cells."""
+"""Possible separators of cells."""
 
 QUOTED = re.compile(r'(?:^|(?<=[\t,;]))"(?:[^"]|"")*"(?=[\t,;]|$)', re.MULTILINE)
 """A quoted cell, which may run over several lines."""
@@ -44,7 +44,7 @@ def mapped_header(
 
     Args:
         rows: The rows of the table.
-        mappings: Those that may fit.
+        mappings: Mappings that may fit.
         table: Name of the table.
 
     Returns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ontodex.graph.names import spellings
 from ontodex.readers.files import ZIPPED
@@ -12,7 +12,7 @@ from ontodex.readers.tables.declared import Declared
 from ontodex.readers.tables.mapping import TableMapping
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["PREVIEW", "Table", "table_name"]
+__all__ = ["PREVIEW", "LeftOut", "Table", "table_name"]
 
 PREVIEW = 5
 """Rows of a preview."""
@@ -39,14 +39,26 @@ def table_name(source: Any) -> str:
     return words.rstrip("0123456789 ") or words
 
 
+class LeftOut(NamedTuple):
+    """A column that is ignored.
+
+    Attributes:
+        why: The reason.
+        links: (id, cell) of its cells, if they may name rows of another table.
+    """
+
+    why: str
+    links: list[tuple[str, str]]
+
+
 @dataclass
 class Table:
-    """A table that is read, and what came of reading it.
+    """A table that is read, and results of reading it.
 
     Attributes:
         name: See :func:`table_name`.
         others: Names of the other tables.
-        is_alone: Whether nothing else is read with it.
+        is_alone: Whether it is the only source.
         is_of_others: Whether its rows describe rows of another table and have no labels.
         declared: Declarations of a data package.
         join: Guessed keys of the table, if tables are joined.
@@ -56,9 +68,9 @@ class Table:
         first_triples: The first triples, for a preview.
         ids: Ids of its rows.
         own_labels: Whether its rows have labels in a column with a name of labels.
-        left_out: (id, cell) of each cell of ignored columns that may name rows of another
-            table, by the name of the column.
-        known_only: (id, cell) of the cells of relations to entities of other sources, likewise.
+        left_out: Ignored columns, by name.
+        known_only: (id, cell) of the cells of relations to entities of other sources, by name of
+            the column.
     """
 
     name: str = ""
@@ -73,5 +85,5 @@ class Table:
     first_triples: list[tuple[str, str, str]] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     own_labels: bool = False
-    left_out: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    left_out: dict[str, LeftOut] = field(default_factory=dict)
     known_only: dict[str, list[tuple[str, str]]] = field(default_factory=dict)

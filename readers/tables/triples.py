@@ -31,7 +31,7 @@ NO_TERM = re.compile(
 NO_ID = frozenset(
     ("na", "n/a", "none", "null", "nan", "nil", "unmapped", "no_match", "no match", "-")
 )
-"""Cells of the ends of mappings that mean so too, where the header is that of mappings."""
+"""Cells of subjects and objects with the same meaning, in tables with justifications."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SssomHeader:
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
     def own_id(self, name: str) -> str:
-        """Return an id as the graph has it: one that is neither IRI nor CURIE was written as one.
+        """Return an id of the graph: ids that are neither IRI nor CURIE were written as CURIEs.
 
         >>> SssomHeader().own_id("ontodex:big%20dog")
         'big dog'
@@ -74,13 +74,13 @@ def sssom_header(lines: Iterable[str]) -> SssomHeader:
 
 
 class TripleRows(Layout):
-    """Adds the triples of rows, without those that are denied or that ontodex proposed itself.
+    """Adds the triples of rows, without negated ones and those that ontodex proposed itself.
 
     Args:
         mapping: What the columns hold.
         columns: Their names.
-        header: What stands above the table; ``None`` where nothing can.
-        negated: Whether triples that do not hold are wanted, in place of those that do.
+        header: The comments above the table; ``None`` if there can be none.
+        negated: Read the negated triples, in place of the others.
 
     Attributes:
         first: The first triples, for a preview.
@@ -145,7 +145,7 @@ class TripleRows(Layout):
         return bool(NO_TERM.fullmatch(name)) or (is_mapping and name.casefold() in NO_ID)
 
     def warn(self, problems: Problems) -> None:
-        """Warn of what was left out."""
+        """Warn of rows that were left out."""
         if self._proposed:
             problems.remark(
                 f"left out {self._proposed} line(s) that ontodex proposed and nobody confirmed; "

@@ -26,7 +26,7 @@ SEPARATORS = "|;\n"
 """Characters that separate the values in a cell."""
 
 NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "\\n", "-", "--", "–", "—", "?"))
-"""Cells of names and links that mean that there is none."""
+"""Cells of names and links that mean "none"."""
 
 LETTER = re.compile(r"[^\W\d_]")
 
@@ -46,17 +46,17 @@ POWER = re.compile(r"[-+]?\d+(?:\.\d+[eE][-+]?|[eE][-+])\d+")
 DIGIT = re.compile(r"\d")
 
 YES_AND_NO = frozenset(("true", "false", "yes", "no", "y", "n"))
-"""Cells that say whether something holds, and of what nothing is told by it."""
+"""Cells that mean yes or no."""
 
 LONGEST = 60
-"""Letters in the mean of texts that are names, and no sentences."""
+"""Maximal mean length of names, in letters; longer texts are sentences."""
 
 DECADE = 10
-"""Whole numbers that a span is taken to have at the least: few say nothing of chance."""
+"""Minimal size of a span of whole numbers; shares of smaller spans say little."""
 
 
 def are_yes_and_no(cells: Iterable[str]) -> bool:
-    """Tell whether cells say no more than whether something holds.
+    """Return whether all cells mean yes or no.
 
     >>> are_yes_and_no(["True", "no"]), are_yes_and_no(["yes", "maybe"])
     (True, False)
@@ -65,7 +65,7 @@ def are_yes_and_no(cells: Iterable[str]) -> bool:
 
 
 def is_word(part: str) -> bool:
-    """Tell whether a value is neither a number nor a date.
+    """Return whether a value is neither a number nor a date.
 
     >>> [is_word(part) for part in ("12.5", "1.4e-11", "Jun 12 1998", "2013-07-20T00:00:00Z")]
     [False, False, False, False]
@@ -78,7 +78,7 @@ def is_word(part: str) -> bool:
 
 
 def unwrapped(cell: str, marks: tuple[str, ...]) -> str:
-    """Return what stands between two marks, if a cell begins and ends with them.
+    """Return the text between two marks, if a cell begins and ends with them.
 
     >>> unwrapped(' "Home > Sofas" ', ('""', "[]")), unwrapped('TV > 15"', ('""', "[]"))
     ('Home > Sofas', 'TV > 15"')
@@ -88,7 +88,7 @@ def unwrapped(cell: str, marks: tuple[str, ...]) -> str:
 
 
 def plain(value: Any) -> str:
-    """Return a text or a number as text; nothing of what holds others.
+    """Return a text or a number as text; an empty text for lists and objects.
 
     >>> plain(None), plain(True), plain(2.0), plain(" dog"), plain([2])
     ('', 'true', '2', ' dog', '')
@@ -101,7 +101,7 @@ def plain(value: Any) -> str:
 
 
 def are_short(texts: Collection[str], longest: int = LONGEST) -> bool:
-    """Tell whether texts are no longer than so many letters in the mean.
+    """Return whether the mean length of texts is at most ``longest`` letters.
 
     >>> are_short(["dog", "cat"]), are_short(["dog", "cat"], longest=2)
     (True, False)
@@ -110,7 +110,7 @@ def are_short(texts: Collection[str], longest: int = LONGEST) -> bool:
 
 
 def share_there(count: int, first: int, last: int) -> float:
-    """Return the share of the whole numbers of a span that so many of them are.
+    """Return a count as a share of the whole numbers from ``first`` to ``last``.
 
     >>> share_there(50, 1, 100), share_there(1, 7, 7)
     (0.5, 0.1)
@@ -121,7 +121,7 @@ def share_there(count: int, first: int, last: int) -> float:
 def cell_parts(cell: str, separators: str = SEPARATORS) -> list[str]:
     """Return the values in a cell, without empty ones.
 
-    Brackets and quotes around a list that commas separate are no part of it.
+    Brackets around a list with commas, and quotes around its values, are removed.
 
     >>> cell_parts("dog; cat|"), cell_parts("['Drama', 'Comedy']", ",")
     (['dog', 'cat'], ['Drama', 'Comedy'])
@@ -134,7 +134,7 @@ def cell_parts(cell: str, separators: str = SEPARATORS) -> list[str]:
 
 
 def whole_name(parts: Iterable[str]) -> str:
-    """Return the label that first and last name make, either of which may be missing.
+    """Join first and last name to a label; either may be missing.
 
     >>> whole_name(["Ann ", "Lee"]), whole_name(["", "Lee"])
     ('Ann Lee', 'Lee')
@@ -143,5 +143,5 @@ def whole_name(parts: Iterable[str]) -> str:
 
 
 def one_line(cell: str) -> str:
-    """Return the cell of a column that names one thing, on one line."""
+    """Return a cell on one line, without white space around it."""
     return cell.strip().replace("\n", " ")

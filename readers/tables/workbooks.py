@@ -18,16 +18,16 @@ from ontodex.readers.tables.values import plain
 __all__ = ["CONTENT", "Sheet", "is_workbook", "sheets_of"]
 
 CONTENT = "xl/workbook.xml"
-"""What a zip file holds if it is a workbook."""
+"""Member of zip files that are workbooks."""
 
 MOST_ROWS = 1 << 20
-"""Rows of a sheet of Excel; a file may say that it has more."""
+"""Maximal number of rows of a sheet; a file may declare more."""
 
 MOST_EMPTY = 100
-"""A sheet may have so many cells for each that is filled, beside the first million."""
+"""Maximal number of cells for each filled cell, beyond the first million."""
 
 LOOKED_AT = 1 << 12
-"""Bytes of each part in which a declaration would stand."""
+"""First bytes of each part, in which a DOCTYPE would stand."""
 
 
 class Sheet(NamedTuple):
@@ -35,13 +35,13 @@ class Sheet(NamedTuple):
 
     Attributes:
         path: The file.
-        name: What the sheet is called.
+        name: Name of the sheet or table.
         rows: (number from 1, cells) of each non-empty row, as text, all equally wide.
         has_header: Whether its first row is known to name the columns.
-        key: The columns that are declared to tell its rows apart, together.
+        key: Columns of the declared primary key.
         foreign: The declared foreign keys: table and columns, by columns.
-        faults: What was left out of the rows: message, line and source.
-        columns: Names of the columns, where the first row has others.
+        faults: Faults of rows that were left out: message, line and source.
+        columns: Names of the columns in the mapping, if the first row has others.
     """
 
     path: Path
@@ -150,7 +150,7 @@ def _padded(rows: list[tuple[int, list[str]]], path: Path) -> list[tuple[int, li
 
 
 def _text(value: Any) -> str:
-    """Return a cell as text: dates without a time that is none.
+    """Return a cell as text; dates at midnight are dates without a time.
 
     >>> _text(2.0), _text(datetime.datetime(2026, 1, 2))
     ('2', '2026-01-02')

@@ -187,7 +187,7 @@ def test_a_column_that_is_taken_for_labels_is_said(write) -> None:
         ReadWarning, match="took article for the labels, as no column is named label or name"
     ):
         read(write("a.csv", "id,article,shelf\n1,Hammer,low\n2,Saw,low\n3,Apple,top\n"))
-    with pytest.warns(ReadWarning, match="left out remark: "):  # too long for names
+    with pytest.warns(ReadWarning, match=r"left out remark \(sentences\): "):  # too long for names
         graph = read(
             write(
                 "b.csv",
