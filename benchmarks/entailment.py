@@ -30,7 +30,14 @@ BEST = "ent+con+rev and all labelled pairs"
 POINTS = "SimCSE, cosine"
 BOX = "in the box"
 ROWS = (*LOSSES, BEST, POINTS, BOX)
-KEPT = ("accuracy", "auprc", "direction.accuracy", "direction.variance", "direction.length")
+KEPT = (
+    "accuracy",
+    "auprc",
+    "direction.accuracy",
+    "direction.variance",
+    "direction.characters",
+    "direction.words",
+)
 Judge = Callable[[EntailmentPairs], Judged]
 
 
@@ -95,8 +102,10 @@ NOTES = [
     "without a gold label are left out. SICK: test, pairs A to B; two-way pairs are left out of direction.",
     "The first four rows have the paper's losses with the similarity 1 / (1 + KL/d). The fifth adds a logistic loss on all "
     "labelled pairs, the neutral ones among them, in the same batches. All rows see the same batches.",
-    "direction.variance: the premise has the greater total variance; direction.length: it has more words. Cosines are the "
-    "same in both directions, which is counted as wrong.",
+    "direction.variance: the premise has the greater total variance. Baselines that read no meaning: direction.characters: "
+    "the premise has more characters, equal numbers counted as wrong; this gives the paper's baseline (SNLI .9263, SICK "
+    ".6914; its MNLI, .8264, is dev mismatched). direction.words: it has more words, equal numbers counted as one half. "
+    "Cosines are the same in both directions, which is counted as wrong.",
     "in the box: the adapter that ontodex brings, trained without SICK.",
 ]
 
