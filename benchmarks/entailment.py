@@ -15,6 +15,7 @@ import numpy as np
 import ontodex
 from benchmarks.record import Goal, Measured, expect_data
 from benchmarks.simcse import judge_points, train_points
+from ontodex.encoders.gauss_cse import DEFAULT_GAUSS_CSE, GaussCSE
 from ontodex.encoders.text import TextEncoder
 from ontodex.loading import ENTAILMENT_IN_THE_BOX, load_entailment_encoder
 from ontodex.trainers.data.entailment_pairs import EntailmentPairs
@@ -91,6 +92,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
             figures=figures,
             goals=_goals(rows),
             notes=NOTES,
+            seen={BOX: GaussCSE.seen_by(DEFAULT_GAUSS_CSE)} if BOX in rows else {},
         )
     ]
 

@@ -17,6 +17,7 @@ from typing import Any
 
 __all__ = [
     "KEYS",
+    "OPTIONAL",
     "RESULTS",
     "Goal",
     "Measured",
@@ -34,6 +35,9 @@ KEYS = (
     *("figures", "goals", "notes"),
 )
 """What every record has."""
+
+OPTIONAL = ("seen",)
+"""What a record has if it says it."""
 
 PACKAGES = (
     "ontodex",
@@ -74,6 +78,7 @@ class Measured:
         figures: Figures by name, in groups if there are many; the names say the units.
         goals: Goals by the figure's name, groups joined by " · ".
         notes: What a reader must know to judge the figures.
+        seen: What the encoders were trained on, by model, as their configurations say.
     """
 
     name: str
@@ -83,6 +88,7 @@ class Measured:
     figures: dict[str, Any] = field(default_factory=dict)
     goals: dict[str, Goal] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    seen: dict[str, list[str]] = field(default_factory=dict)
 
 
 def flat(figures: Mapping[str, Any], above: str = "") -> dict[str, Any]:
@@ -139,6 +145,7 @@ def make_record(
         "seed": measured.seed,
         "machine": _machine(),
         "settings": measured.settings,
+        **({"seen": measured.seen} if measured.seen else {}),
         "figures": measured.figures,
         "goals": {
             name: {

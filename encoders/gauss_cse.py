@@ -117,6 +117,7 @@ class GaussCSE(Adapted):
         similarity: How a KL divergence becomes a similarity, one of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
         adapter: Folder of the LoRA adapter that ``text`` has been given, if it has.
         base: Name under which the text encoder is found, without its adapter.
+        seen: Names of the data sets that it was trained on.
     """
 
     FOLDER = GAUSSIAN
@@ -131,8 +132,9 @@ class GaussCSE(Adapted):
         *,
         adapter: Path | None = None,
         base: str = DEFAULT_ENCODER,
+        seen: Sequence[str] = (),
     ) -> None:
-        super().__init__(text, adapter, base)
+        super().__init__(text, adapter, base, seen)
         expect_choice("similarity", similarity, SIMILARITIES)
         self.heads = heads.float().eval()
         self.rule = rule
@@ -166,6 +168,7 @@ class GaussCSE(Adapted):
             config.similarity,
             adapter=adapter,
             base=config.base or DEFAULT_ENCODER,
+            seen=config.seen,
         )
 
     def save_own(self, folder: Path) -> None:

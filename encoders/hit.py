@@ -68,6 +68,7 @@ class HiT(Adapted):
         adapter: Folder of the LoRA adapter that ``text`` has been given, if it has.
         base: Name under which the text encoder is found, without its adapter.
         learnt: What it was trained on, where that is known.
+        seen: Names of the graphs that it was trained on.
     """
 
     FOLDER = HIERARCHY
@@ -81,8 +82,9 @@ class HiT(Adapted):
         adapter: Path | None = None,
         base: str = DEFAULT_ENCODER,
         learnt: Learnt | None = None,
+        seen: Sequence[str] = (),
     ) -> None:
-        super().__init__(text, adapter, base)
+        super().__init__(text, adapter, base, seen)
         self.rule = rule
         self.texts = dict(texts)
         self.learnt = learnt
@@ -119,7 +121,13 @@ class HiT(Adapted):
             ) from error
         text, adapter = config.load(folder, HIERARCHY, device, base)
         return cls(
-            text, rule, texts, adapter=adapter, base=config.base or DEFAULT_ENCODER, learnt=learnt
+            text,
+            rule,
+            texts,
+            adapter=adapter,
+            base=config.base or DEFAULT_ENCODER,
+            learnt=learnt,
+            seen=config.seen,
         )
 
     def save_own(self, folder: Path) -> None:

@@ -35,11 +35,13 @@ class _Config:
         texts: Settings of the texts that it was trained on.
         base_weights: Hash of the text encoder's weights, if the folder does not hold the text
             encoder.
+        seen: Names of the graphs and lists of names that it was trained on.
     """
 
     network: dict[str, Any]
     texts: dict[str, Any] = field(default_factory=dict)
     base_weights: str | None = None
+    seen: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not isinstance(self.texts, dict):
@@ -58,10 +60,15 @@ class HyperCL:
         network: The composition: a hypernetwork, or one of the simpler ones.
         texts: How the text of an entity was built in training (the fields of
             ``ontodex.TextSettings``), and is built in use; empty if that is not known.
+        seen: Names of the graphs and lists of names that the network was trained on.
     """
 
     def __init__(
-        self, text: TextEncoder, network: LinkNetwork, texts: Mapping[str, Any] | None = None
+        self,
+        text: TextEncoder,
+        network: LinkNetwork,
+        texts: Mapping[str, Any] | None = None,
+        seen: Sequence[str] = (),
     ) -> None:
         if network.settings.dim != text.dim:
             raise EncoderError(
@@ -71,6 +78,7 @@ class HyperCL:
         self.text = text
         self.network = network.eval()
         self.texts = dict(texts or {})
+        self.seen = list(seen)
 
     @property
     def architecture(self) -> str:
@@ -105,7 +113,7 @@ class HyperCL:
             EncoderError: If the folder holds no such network, or a damaged one.
         """
         config, network = load_network(folder / NETWORK, _Config, _network, "a Hyper-CL encoder")
-        return cls(text or TextEncoder(folder, device), network, config.texts)
+        return cls(text or TextEncoder(folder, device), network, config.texts, config.seen)
 
     @classmethod
     def in_the_box(cls, text: TextEncoder) -> HyperCL | None:
@@ -114,7 +122,7 @@ class HyperCL:
             DEFAULT_HYPER_CL / NETWORK, _Config, _network, "a Hyper-CL encoder"
         )
         return (
-            cls(text, network, config.texts)
+            cls(text, network, config.texts, config.seen)
             if config.base_weights == weights_hash(text.folder)
             else None
         )
@@ -130,7 +138,7 @@ class HyperCL:
 
     def save_network(self, folder: Path) -> None:
         """Write the network alone into the folder of the text encoder."""
-        config = asdict(_Config(asdict(self.network.settings), self.texts))
+        config = asdict(_Config(asdict(self.network.settings), self.texts, seen=self.seen))
         save_network(folder / NETWORK, config, self.network.state_dict())
 
     @property

@@ -76,11 +76,13 @@ def train_hyper_cl(
         settings = replace(settings, steps=min(600, max(100, passes)))
     torch.manual_seed(settings.seed)
     network = None if shape is None else make_network(shape)
+    seen: list[str] = []
     if network is not None and settings.pretrained:
         shipped = HyperCL.in_the_box(encoder)
         if shipped is not None and replace(network.settings, width=0) == shipped.network.settings:
             # The shipped network has no entity layer.
             network.load_state_dict(shipped.network.state_dict(), strict=False)
+            seen = shipped.seen
     loss = LinkLoss(settings.margin, settings.temperature)
     names, relations = entity_texts(graph, texts), relation_texts(graph)
     about = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
@@ -140,6 +142,7 @@ def train_hyper_cl(
         towers,
         settings.max_tokens,
         asdict(texts),
+        [*seen, *([Path(graph.source).name] if graph.source else [])],
     )
     made.save(folder)
     clear_checkpoints(run.checkpoints)
@@ -153,6 +156,7 @@ def _saved(
     towers: Sequence[SentenceTransformer],
     max_tokens: int,
     texts: dict[str, Any],
+    seen: Sequence[str],
 ) -> LinkEncoder:
     """Save the trained text encoders, and return the link encoder that contains them."""
     folders = (folder, query_folder(folder))
@@ -166,4 +170,4 @@ def _saved(
     loaded = [TextEncoder(own, encoder.device) for _, own in zip(towers, folders, strict=False)]
     if network is None:
         return BiEncoder(loaded[0], loaded[1] if len(loaded) > 1 else None, texts)
-    return HyperCL(loaded[0] if loaded else encoder, network, texts)
+    return HyperCL(loaded[0] if loaded else encoder, network, texts, seen)
