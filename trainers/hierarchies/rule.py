@@ -30,9 +30,7 @@ def fit_rule(pairs: Pairs, points: NDArray[np.float32], c: float) -> Subsumption
         c: The curvature is -c.
     """
     parts, labels = measured(pairs, "random", points, c)
-    rule = fit(*parts, labels)
-    warn_at_limit(rule, "the rule of the encoder, random negatives")
-    return rule
+    return fit(*parts, labels)
 
 
 def valid_f1(pairs: Pairs, points: NDArray[np.float32], c: float) -> float:
