@@ -240,14 +240,23 @@ def evaluate_hierarchy(
         quiet: Print no progress on stderr.
 
     Returns:
-        ``random.f1``, ``random.precision``, ``random.recall``, ``random.weight``, ``random.tilt``,
-        ``random.threshold`` and ``random.valid_f1``, and the same for hard negatives
-        (``hard.f1``); recall of ancestors (``hop1.recall@10``, ...) by the weight fitted on random
-        negatives, and by distance alone (``distance_only.hop1.recall@10``); ``homonyms``, the share
-        of entities that share their label; the figures of the baselines with their names as
-        prefix. For mixed-hop also those of HiT with neighbour voting (``neighbours.random.f1``,
-        ...), see :func:`.evaluate_with_neighbours`. For an index also those by its own rule
+        ``random.f1``, ``random.precision``, ``random.recall``, ``random.weight``,
+        ``random.threshold`` and ``random.valid_f1`` by the paper's rule, which has one weight λ,
+        and the same for hard negatives (``hard.f1``); the same by the rule of two weights that
+        ontodex stores (``two_weights.random.f1``, ``two_weights.random.tilt``), by the parent's
+        norm alone (``norm.random.f1``) and by the number of entities below the parent in the
+        training links (``prior.random.f1``), see :func:`.evaluate_points` and
+        :func:`.evaluate_prior`; recall of ancestors (``hop1.recall@10``, ...) by the weight fitted
+        on random negatives, the same by two weights, and by distance alone
+        (``distance_only.hop1.recall@10``); ``homonyms``, the share of entities that share their
+        label; the figures of the baselines with their names as prefix. For mixed-hop also those of
+        HiT with neighbour voting (``neighbours.random.f1``, ...), see
+        :func:`.evaluate_with_neighbours`. For an index also those by its own rule
         (``index.random.f1``, ..., ``index.weight``, ``index.hop1.recall@10``).
+
+    Warns:
+        UserWarning: If the model was trained on another split of the graph, or a fitted weight is
+            at the limit of its search.
 
     Raises:
         GraphError: If the graph has no hierarchy, or one that is too small for the task.

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,9 @@ from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import settings_from
 from ontodex.evaluation import evaluate_hierarchy
+from ontodex.geometry.subsumption import LARGEST_WEIGHT
 from ontodex.graph import LABEL_ALONE, Hierarchy, KnowledgeGraph, entity_texts
+from ontodex.graph.negatives import KINDS
 from ontodex.trainers.data.subsumptions import TASKS, HierarchyTask, with_root
 from ontodex.trainers.data.task_files import hierarchy_task
 from ontodex.trainers.hierarchies.baselines import BASELINES, evaluate_baselines
@@ -31,6 +34,13 @@ __all__ = ["add_options", "run"]
 USUAL = {"wordnet": "multi-hop", "schema-org": "transfer"}
 """Tasks by graph, where it is not mixed-hop."""
 
+GROUPS = {
+    "two_weights": "HiT, two weights",
+    "norm": "parent's norm alone",
+    "prior": "entities below the parent",
+}
+"""Groups of the figures by the prefix of their names; the others are HiT's by the paper's rule, or of a baseline."""
+
 GOALS = {
     "multi-hop": {"random.f1": 0.93, "hard.f1": 0.92},
     "mixed-hop": {"random.f1": 0.91, "hard.f1": 0.88},
@@ -38,7 +48,7 @@ GOALS = {
 """For WordNet with all-MiniLM-L6-v2."""
 
 PAPER = {
-    ("wordnet", "multi-hop"): "HiT with L6 .871 / .907, with mpnet .916 / .899; probe "
+    ("wordnet", "multi-hop"): "Published prior .091. HiT with L6 .871 / .907, with mpnet .916 / .899; probe "
     "(L6) .235 / .209, fine-tuned (L6) .625 / .670, static Poincaré embeddings .864 / .830.",
     ("wordnet", "mixed-hop"): "HiT with L6 .856 / .862, with mpnet .900 / .863; probe "
     "(L6) .235 / .208, fine-tuned (L6) .650 / .660.",
@@ -174,6 +184,7 @@ def _train(
         base=options.base,
         settings=settings_from(ontodex.HiTTraining, {"seed": seed, **values}, "--training"),
         texts=dataclasses.asdict(LABEL_ALONE),
+        seen=[options.graph],
     )
     return time.perf_counter() - start
 
@@ -203,7 +214,11 @@ def _measured(
         each.append(
             evaluate_hierarchy(model, graph, task=tasks[seed], seed=seed, queries=options.queries)
         )
-    figures = {"HiT": {key: float(np.mean([one[key] for one in each])) for key in each[0]}}
+    figures: dict[str, dict[str, float]] = {"HiT": {}}
+    for key in each[0]:
+        prefix, _, rest = key.partition(".")
+        group, name_in_group = (GROUPS[prefix], rest) if prefix in GROUPS else ("HiT", key)
+        figures.setdefault(group, {})[name_in_group] = float(np.mean([one[key] for one in each]))
     if len(each) > 1:
         figures[f"HiT, largest - smallest of {len(each)}"] = {
             key: float(np.ptp([one[key] for one in each])) for key in each[0] if key.endswith(("f1", "precision", "recall"))
@@ -263,8 +278,38 @@ def _measured(
             for key in figures["HiT"]
             if known and key.removeprefix("neighbours.") in GOALS.get(name, {})
         },
-        notes=_notes(options, name, base, len(models), tasks[seeds[0]]),
+        seen={Path(model).name: HiT.seen_by(Path(model)) for model in models},
+        notes=[
+            *_notes(options, name, base, len(models), tasks[seeds[0]]),
+            *_limit_notes(each),
+        ],
     )
+
+
+_PRIOR = (
+    "how many entities are below the parent by the training links",
+    "how often the parent is one in the positives of validation, a pair not counting itself, for there are no training links",
+)
+
+
+def _limit_notes(each: Sequence[Mapping[str, float]]) -> list[str]:
+    """Return a note that names every fitted weight at the limit of its search, of any model."""
+    found = []
+    for rule in ("", "two_weights."):
+        for kind in KINDS:
+            weights = [
+                (one[f"{rule}{kind}.weight"], one.get(f"{rule}{kind}.tilt", 0.0)) for one in each
+            ]
+            fitted = [max(weight, weight + tilt) for weight, tilt in weights]
+            if max(fitted) >= 0.999 * LARGEST_WEIGHT:
+                words = "two weights" if rule else "the paper's rule"
+                found.append(f"{words}, {kind} negatives")
+    if not found:
+        return []
+    return [
+        f"A fitted weight is at the limit of its search, {LARGEST_WEIGHT:g}, by {'; '.join(found)}: there the norms "
+        "decide, and the distance hardly counts."
+    ]
 
 
 def _following(task: HierarchyTask) -> float:
@@ -280,15 +325,18 @@ def _notes(
         f"{base}; trained {f'on {options.trained_on} ' if options.trained_on else ''}with: "
         f"{' '.join(options.training) or options.budget or 'not said'}. "
         f"{'Mean of ' + str(count) + ' models of different seeds.' if count > 1 else 'One model.'}",
-        "Each positive has ten random negatives, or ten hard ones (siblings first). The weights of both norms and the "
-        "threshold come from validation, by exact searches, for each kind of negatives; the paper has one weight for both.",
+        "Each positive has ten random negatives, or ten hard ones (siblings first). Weights and thresholds come from "
+        "validation, by exact searches, for each kind of negatives. HiT: the paper's rule, -(distance + λ (norm of the parent "
+        "- norm of the child)), with one λ. HiT, two weights: the rule that ontodex stores, with a weight for each norm.",
+        "parent's norm alone: the score is minus that norm and reads nothing of the child. entities below the parent: the "
+        f"score is {_PRIOR[not len(task.train)]}; it reads no text.",
         f"hop…: all members ranked as ancestors of {options.queries:,} members drawn by seed, by the full score with the "
-        "weight of random negatives; distance_only: by the distance alone. The share of true ancestors so many links up "
+        "parent's weight of random negatives, of either rule; distance_only: by the distance alone. The share of true ancestors so many links up "
         "that are among the first 10 and 100; those of training links count too, and all compete for the same places.",
     ]
     if name == "mixed-hop":
         notes.append(
-            "neighbours: HiT's distance and norms with what the training links say of entities of like text "
+            "neighbours: HiT's distance and both norms with what the training links say of entities of like text "
             f"({base}), by a logistic regression fitted on validation; an entity's own links do not count. "
             f"Of the test positives {100 * _following(task):.0f} in 100 follow from the training links."
         )

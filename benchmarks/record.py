@@ -17,6 +17,7 @@ from typing import Any
 
 __all__ = [
     "KEYS",
+    "OPTIONAL",
     "RESULTS",
     "Goal",
     "Measured",
@@ -34,6 +35,9 @@ KEYS = (
     *("figures", "goals", "notes"),
 )
 """Keys of every record."""
+
+OPTIONAL = ("seen",)
+"""What a record has if it says it."""
 
 PACKAGES = (
     "ontodex",
@@ -74,6 +78,7 @@ class Measured:
         figures: Figures by name, in groups if there are many; the names state the units.
         goals: Goals by the name of the figure; names of groups are joined by " · ".
         notes: Protocol, as far as a reader needs it to judge the figures.
+        seen: What the encoders were trained on, by model, as their configurations state.
     """
 
     name: str
@@ -83,6 +88,7 @@ class Measured:
     figures: dict[str, Any] = field(default_factory=dict)
     goals: dict[str, Goal] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    seen: dict[str, list[str]] = field(default_factory=dict)
 
 
 def flat(figures: Mapping[str, Any], above: str = "") -> dict[str, Any]:
@@ -142,6 +148,7 @@ def make_record(
         "seed": measured.seed,
         "machine": _machine(),
         "settings": measured.settings,
+        **({"seen": measured.seen} if measured.seen else {}),
         "figures": measured.figures,
         "goals": {
             name: {

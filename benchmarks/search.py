@@ -94,6 +94,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 "left out, changed, or swapped with the next. By its definition: no definition was indexed.",
                 "text alone: cosine of all-MiniLM-L6-v2 (what `similar` does for words). trigrams alone: TF-IDF of the "
                 "trigrams of names by scikit-learn, the likest name of each entity, as tools that map terms do.",
+                "search and text alone read the text encoder and the names of the graph. The encoders of the package that have "
+                "seen WordNet are out of it: the index has no hierarchy encoder, and no question asks the relations' network.",
             ],
         )
     ]

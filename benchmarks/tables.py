@@ -94,16 +94,16 @@ PAGES: dict[str, Page] = {
         "Held-out subsumptions",
         (
             Line(
-                "WordNet multi-hop, F1, random negatives",
+                "WordNet multi-hop, F1, random negatives, two weights",
                 "hierarchy-wordnet-multi-hop-24-passes",
-                "HiT · random.f1",
-                "HiT .871, with this encoder",
+                "HiT, two weights · random.f1",
+                "HiT .871, with this encoder; number of entities below the parent .920",
             ),
             Line(
                 "the same, hard negatives",
                 "hierarchy-wordnet-multi-hop-24-passes",
-                "HiT · hard.f1",
-                "HiT .907, with this encoder",
+                "HiT, two weights · hard.f1",
+                "HiT .907, with this encoder; number of entities below the parent .920",
             ),
         ),
     ),
@@ -277,6 +277,10 @@ def _section(record: Mapping[str, Any]) -> str:
             for name, value in flat(record["figures"]).items()
         ),
         "",
+        *(
+            f"* Training data that the configuration of {model} names: {', '.join(seen) or 'none'}."
+            for model, seen in record.get("seen", {}).items()
+        ),
         *(f"* {note}" for note in record["notes"]),
     ]
     return "\n".join(lines).rstrip() + "\n"

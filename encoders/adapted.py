@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -29,6 +31,8 @@ class Base:
         base_weights: Hash of the weights of the base model, without its other files, which may
             differ between copies of a model.
         max_tokens: Largest number of tokens of a text, for an adapter; longer texts are truncated.
+        seen: Names of the graphs and data sets that the encoder was trained on, beside what its
+            base model was trained on.
 
     Raises:
         SettingsError: If a value has another type.
@@ -37,6 +41,7 @@ class Base:
     base: str | None = None
     base_weights: str | None = None
     max_tokens: int | None = None
+    seen: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not isinstance(self.base, str | None) or not isinstance(self.base_weights, str | None):
@@ -49,6 +54,8 @@ class Base:
             raise SettingsError(
                 f"max_tokens: expected a whole number of at least 1, found {self.max_tokens!r}"
             )
+        if not isinstance(self.seen, list) or not all(isinstance(one, str) for one in self.seen):
+            raise SettingsError(f"seen: expected a list of names, found {self.seen!r}")
 
     def load(
         self, folder: Path, own: str, device: str, found: Path | None
@@ -91,6 +98,7 @@ class Adapted:
         text: The text encoder, which makes pooled vectors.
         adapter: Folder of the LoRA adapter that ``text`` was loaded with; ``None`` without one.
         base: Name of the base model, by which :func:`~ontodex.encoders.locate.locate` finds it.
+        seen: Names of the graphs and data sets that it was trained on.
     """
 
     FOLDER: ClassVar[str]
@@ -100,11 +108,28 @@ class Adapted:
     """Type of the vectors that an index stores."""
 
     def __init__(
-        self, text: TextEncoder, adapter: Path | None, base: str = DEFAULT_ENCODER
+        self,
+        text: TextEncoder,
+        adapter: Path | None,
+        base: str = DEFAULT_ENCODER,
+        seen: Sequence[str] = (),
     ) -> None:
         self.text = text
         self.adapter = adapter
         self.base = base
+        self.seen = list(seen)
+
+    @classmethod
+    def seen_by(cls, folder: Path) -> list[str]:
+        """Return what the encoder of a folder was trained on, without loading it.
+
+        Returns:
+            The ``seen`` of its configuration; empty if the folder holds no encoder of this kind.
+        """
+        path = folder / cls.FOLDER / "config.json"
+        if not path.exists():
+            return []
+        return list(json.loads(path.read_text(encoding="utf-8")).get("seen", []))
 
     @classmethod
     def is_at(cls, folder: Path) -> bool:
@@ -134,11 +159,11 @@ class Adapted:
         """
         own.mkdir(parents=True, exist_ok=True)
         if self.adapter is None:
-            return Base()
+            return Base(seen=self.seen)
         if self.adapter.resolve() != own.resolve():
             for name in ADAPTER_FILES:
                 shutil.copyfile(self.adapter / name, own / name)
-        return Base(self.base, weights_hash(self.text.folder), self.text.max_tokens)
+        return Base(self.base, weights_hash(self.text.folder), self.text.max_tokens, self.seen)
 
     @property
     def dim(self) -> int:

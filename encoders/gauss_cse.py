@@ -137,6 +137,7 @@ class GaussCSE(Adapted):
             :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
         adapter: Folder of the LoRA adapter that ``text`` was loaded with; ``None`` without one.
         base: Name of the base model, by which :func:`~ontodex.encoders.locate.locate` finds it.
+        seen: Names of the data sets that it was trained on.
 
     Raises:
         SettingsError: If the similarity is unknown.
@@ -154,8 +155,9 @@ class GaussCSE(Adapted):
         *,
         adapter: Path | None = None,
         base: str = DEFAULT_ENCODER,
+        seen: Sequence[str] = (),
     ) -> None:
-        super().__init__(text, adapter, base)
+        super().__init__(text, adapter, base, seen)
         expect_choice("similarity", similarity, SIMILARITIES)
         self.heads = heads.float().eval()
         self.rule = rule
@@ -192,6 +194,7 @@ class GaussCSE(Adapted):
             config.similarity,
             adapter=adapter,
             base=config.base or DEFAULT_ENCODER,
+            seen=config.seen,
         )
 
     def save_own(self, folder: Path) -> None:

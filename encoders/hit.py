@@ -73,6 +73,7 @@ class HiT(Adapted):
         adapter: Folder of the LoRA adapter that ``text`` was loaded with; ``None`` without one.
         base: Name of the base model, by which :func:`~ontodex.encoders.locate.locate` finds it.
         learnt: The training data; ``None`` if they are unknown.
+        seen: Names of the graphs that it was trained on.
     """
 
     FOLDER = HIERARCHY
@@ -86,8 +87,9 @@ class HiT(Adapted):
         adapter: Path | None = None,
         base: str = DEFAULT_ENCODER,
         learnt: Learnt | None = None,
+        seen: Sequence[str] = (),
     ) -> None:
-        super().__init__(text, adapter, base)
+        super().__init__(text, adapter, base, seen)
         self.rule = rule
         self.texts = dict(texts)
         self.learnt = learnt
@@ -128,7 +130,13 @@ class HiT(Adapted):
             ) from error
         text, adapter = config.load(folder, HIERARCHY, device, base)
         return cls(
-            text, rule, texts, adapter=adapter, base=config.base or DEFAULT_ENCODER, learnt=learnt
+            text,
+            rule,
+            texts,
+            adapter=adapter,
+            base=config.base or DEFAULT_ENCODER,
+            learnt=learnt,
+            seen=config.seen,
         )
 
     def save_own(self, folder: Path) -> None:

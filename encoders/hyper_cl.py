@@ -36,12 +36,14 @@ class _Config:
         base_weights: Hash of the text encoder's weights, if the folder does not hold the text
             encoder.
         steps: Batches that the network was trained on; 0 if that is not known.
+        seen: Names of the graphs and lists of names that it was trained on.
     """
 
     network: dict[str, Any]
     texts: dict[str, Any] = field(default_factory=dict)
     base_weights: str | None = None
     steps: int = 0
+    seen: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not isinstance(self.texts, dict):
@@ -61,6 +63,7 @@ class HyperCL:
         texts: How the text of an entity was built in training (the fields of
             ``ontodex.TextSettings``), and is built in use; empty if that is not known.
         steps: Batches that the network was trained on; 0 if that is not known.
+        seen: Names of the graphs and lists of names that the network was trained on.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class HyperCL:
         network: LinkNetwork,
         texts: Mapping[str, Any] | None = None,
         steps: int = 0,
+        seen: Sequence[str] = (),
     ) -> None:
         if network.settings.dim != text.dim:
             raise EncoderError(
@@ -79,6 +83,7 @@ class HyperCL:
         self.network = network.eval()
         self.texts = dict(texts or {})
         self.steps = steps
+        self.seen = list(seen)
 
     @property
     def architecture(self) -> str:
@@ -113,7 +118,9 @@ class HyperCL:
             EncoderError: If the folder holds no such network, or a damaged one.
         """
         config, network = load_network(folder / NETWORK, _Config, _network, "a Hyper-CL encoder")
-        return cls(text or TextEncoder(folder, device), network, config.texts, config.steps)
+        return cls(
+            text or TextEncoder(folder, device), network, config.texts, config.steps, config.seen
+        )
 
     @classmethod
     def in_the_box(cls, text: TextEncoder) -> HyperCL | None:
@@ -122,7 +129,7 @@ class HyperCL:
             DEFAULT_HYPER_CL / NETWORK, _Config, _network, "a Hyper-CL encoder"
         )
         return (
-            cls(text, network, config.texts)
+            cls(text, network, config.texts, config.steps, config.seen)
             if config.base_weights == weights_hash(text.folder)
             else None
         )
@@ -138,7 +145,9 @@ class HyperCL:
 
     def save_network(self, folder: Path) -> None:
         """Write the network alone into the folder of the text encoder."""
-        config = asdict(_Config(asdict(self.network.settings), self.texts, steps=self.steps))
+        config = asdict(
+            _Config(asdict(self.network.settings), self.texts, steps=self.steps, seen=self.seen)
+        )
         save_network(folder / NETWORK, config, self.network.state_dict())
 
     @property

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ontodex.geometry.cosine import unit
 
-__all__ = ["compact", "expanded", "under_condition"]
+__all__ = ["compact", "expanded", "second_factor", "under_condition"]
 
 SAFE_ERROR = 2.0**-11
 """Largest relative error for storing a factor in half precision: the unit roundoff of float16."""
@@ -40,6 +40,28 @@ def under_condition(
     if mix is not None:
         return unit(wide @ np.asarray(mix, dtype=np.float64) + by)
     return unit(wide @ by if by.ndim == 2 else wide * by)
+
+
+def second_factor(factor: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the matrix S by which vectors x·P under a condition become x·P·S in the text space.
+
+    The cosines under one condition need P alone, and P·R for any rotation R has the same ones: the
+    vectors x·P of several conditions have no common axes. With the singular value decomposition P =
+    U·D·Vᵀ, S is V·Uᵀ. Its rows are orthonormal, so that cosines are kept, and P·S = U·D·Uᵀ, the
+    projection W of the condition, does not depend on R.
+
+    Args:
+        factor: Factor P of a condition, of shape (dim, width) with width <= dim.
+
+    Returns:
+        S of shape (width, dim).
+
+    Example:
+        >>> second_factor(np.array([[0.0], [2.0], [0.0]])).tolist()
+        [[0.0, 1.0, 0.0]]
+    """
+    left, _, right = np.linalg.svd(np.asarray(factor, dtype=np.float64), full_matrices=False)
+    return np.asarray(right.T @ left.T)
 
 
 def compact(factor: NDArray[np.floating]) -> NDArray[np.float16] | NDArray[np.float32]:

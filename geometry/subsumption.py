@@ -4,7 +4,7 @@ He et al. (NeurIPS 2024, section 3.3) score s(child ⊑ parent) = -(d(child, par
 ‖child‖)) and accept a pair if its score is above a threshold. λ and the threshold are fitted on
 validation pairs; the paper takes them from a grid, here they are searched exactly. Unlike the
 paper, the rule adds δ‖child‖ to the score: the distance at which a pair is accepted may depend on
-the depth of the child.
+the depth of the child. The paper's own rule is the one with δ = 0, ``fit(..., one_weight=True)``.
 
 A logistic curve (Platt, 1999) turns scores into probabilities. They are calibrated for the
 distribution of the pairs that the curve was fitted to.
@@ -85,6 +85,14 @@ class Subsumption:
         """λ + δ, weight of the child's norm."""
         return self.weight + self.tilt
 
+    @property
+    def at_limit(self) -> bool:
+        """Whether the weight of a norm is as great as the search allows, :data:`LARGEST_WEIGHT`.
+
+        Then the distance hardly counts, and a still greater weight might fit better.
+        """
+        return max(self.weight, self.child_weight) >= LARGEST_WEIGHT * (1 - NARROWEST)
+
     def score(self, distance: ArrayLike, gain: ArrayLike, child: ArrayLike) -> Floats:
         """Return the scores -(distance + λ gain - δ child); shapes broadcast.
 
@@ -131,6 +139,7 @@ def fit(
     labels: ArrayLike,
     *,
     weights: tuple[float, float] | None = None,
+    one_weight: bool = False,
 ) -> Subsumption:
     """Fit λ, δ, the threshold and the logistic curve to validation pairs.
 
@@ -145,6 +154,7 @@ def fit(
         child: Hyperbolic norms of the children, of shape (n,).
         labels: Whether the child is subsumed by the parent, of shape (n,).
         weights: λ and λ + δ; ``None`` to search them.
+        one_weight: Search λ alone, with δ = 0, which is the rule of the paper.
 
     Returns:
         The rule.
@@ -164,7 +174,12 @@ def fit(
     near, truth = checked_pairs(labels, distance=distance)
     step, truth = checked_pairs(labels, gain=gain)
     out, truth = checked_pairs(labels, child=child)
-    above, below = _best_weights(near, step, out, truth) if weights is None else weights
+    if weights is not None:
+        above, below = weights
+    elif one_weight:
+        above = below = _best_weight(near, step, truth)
+    else:
+        above, below = _best_weights(near, step, out, truth)
     scores = -(near + above * step - (below - above) * out)
     _, threshold = _best_threshold(scores, truth)
     return Subsumption(above, threshold, *platt(scores, truth), tilt=below - above)

@@ -18,7 +18,13 @@ from ontodex.trainers.data.entailment_pairs import (
     NEUTRAL,
     EntailmentPairs,
 )
-from ontodex.trainers.entailment.evaluation import Judged, evaluate_judged, judge, mcnemar
+from ontodex.trainers.entailment.evaluation import (
+    Judged,
+    evaluate_judged,
+    judge,
+    length_baselines,
+    mcnemar,
+)
 
 ANIMALS = ("dog", "cat", "cow", "wolf", "fox", "hen")
 FILE = "premise\thypothesis\tlabel\n" + "".join(
@@ -145,8 +151,10 @@ def test_figures_are_their_definitions():
     assert found["direction.pairs"] == one_way.sum()
     assert found["direction.accuracy"] == pytest.approx((forward > backward)[one_way].mean())
     assert found["direction.variance"] == pytest.approx(judged.wider[one_way].mean())
-    longer = np.array([len(p.split()) > len(h.split()) for p, h, _ in rows])
-    assert found["direction.length"] == pytest.approx(longer[one_way].mean())
+    longer = np.array([len(premise) > len(hypothesis) for premise, hypothesis, _ in rows])
+    assert found["direction.characters"] == pytest.approx(longer[one_way].mean())
+    wordier = [np.sign(len(p.split()) - len(h.split())) / 2 + 0.5 for p, h, _ in rows]
+    assert found["direction.words"] == pytest.approx(np.array(wordier)[one_way].mean())
     for name, label in (
         ("entailment", ENTAILMENT),
         ("neutral", NEUTRAL),
@@ -160,6 +168,22 @@ def test_figures_are_their_definitions():
     )
     assert found["accuracy.low"] == pytest.approx(interval.confidence_interval.low, abs=0.02)
     assert found["accuracy.high"] == pytest.approx(interval.confidence_interval.high, abs=0.02)
+
+
+def test_the_length_baselines_count_characters_and_words():
+    """By hand: more characters 2 of 4, as many 1; more words 1 of 4, as many 2."""
+    rows = [
+        ("A big dog runs", "A dog", ENTAILMENT),
+        ("Someone sings", "Ann sings", ENTAILMENT),
+        ("A cat", "A dog", ENTAILMENT),
+        ("Dogs", "An animal", ENTAILMENT),
+        ("A very long text of no entailment", "A dog", NEUTRAL),
+        ("Both of these say one thing", "One thing", ENTAILMENT),
+        ("One thing", "Both of these say one thing", ENTAILMENT),
+    ]
+    found = length_baselines(EntailmentPairs.of(rows))
+    assert found == {"direction.characters": 2 / 4, "direction.words": (1 + 2 / 2) / 4}
+    assert length_baselines(EntailmentPairs.of(rows[-3:])) == {}
 
 
 def test_two_models_are_compared_on_the_same_pairs():

@@ -21,6 +21,9 @@ from ontodex.trainers.hierarchies.embedded import EmbeddedHierarchy
 from ontodex.trainers.hierarchies.evaluation import evaluate_points
 from tests.plain import build_plain
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*expected fitted weights below 64")
+"""Random points, and an encoder of a few steps, have no distances that tell anything."""
+
 
 @pytest.fixture
 def placed(monkeypatch, small_graph):

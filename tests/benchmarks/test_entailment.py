@@ -79,7 +79,7 @@ def test_every_kind_of_row_is_measured(data):
     assert figures[entailment.POINTS]["mean direction.accuracy"] == 0  # a cosine has no direction
     box = figures[entailment.BOX]
     assert min(box["mean accuracy"], box["mean direction.accuracy"]) > 0.9
-    assert box["SNLI"]["direction.length"] == 1.0
+    assert box["SNLI"]["direction.characters"] == box["SNLI"]["direction.words"] == 1.0
     assert set(make_record(measured, "…")["goals"]) == {
         f"{entailment.BEST} · mean accuracy",
         f"{entailment.BEST} · mean direction.accuracy",

@@ -12,6 +12,7 @@ from benchmarks.__main__ import BENCHMARKS, without_places
 from benchmarks.record import flat, make_record
 from ontodex import evaluation
 from ontodex.geometry import poincare
+from ontodex.graph.negatives import KINDS
 from ontodex.trainers.hierarchies.embedded import EmbeddedHierarchy
 
 
@@ -80,7 +81,10 @@ def test_baselines_and_transfer_are_in_the_record(farm, tiny_encoder):
     )  # fmt: skip
     (measured,) = hierarchy.run(Namespace(**{**vars(options), **farm}))
     assert measured.name == "hierarchy-doid-2016-multi-hop-from-wordnet-encoder"
-    assert list(measured.figures) == ["HiT", "probe", "classifier", "static"]
+    assert list(measured.figures) == [
+        *("HiT", "HiT, two weights", "parent's norm alone", "entities below the parent"),
+        *("probe", "classifier", "static"),
+    ]
     assert not measured.goals
     figures = flat(measured.figures)
     assert all(
@@ -90,6 +94,15 @@ def test_baselines_and_transfer_are_in_the_record(farm, tiny_encoder):
     )
     assert any("2 batches" in note for note in measured.notes)
     assert any("20 positives" in note for note in measured.notes)
+
+
+def test_a_weight_at_its_limit_is_noted():
+    found = {"random.weight": 1.0, "hard.weight": 3.0}
+    two = {f"two_weights.{kind}.{part}": 0.5 for kind in KINDS for part in ("weight", "tilt")}
+    assert hierarchy._limit_notes([{**found, **two}]) == []
+    child = {**found, **two, "two_weights.hard.tilt": 63.5}
+    (note,) = hierarchy._limit_notes([{**found, **two}, child])
+    assert "limit of its search, 64, by two weights, hard negatives:" in note
 
 
 def test_models_and_seeds_are_as_many(farm):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,6 +56,10 @@ def test_training_starts_from_it(box, text, small_graph, tmp_path):
         ).projections(relation_texts(small_graph))
         for pretrained in (True, False)
     )
+    assert "names of WordNet" in box.seen
+    seen = [HyperCL.load(tmp_path / str(pretrained), text).seen for pretrained in (True, False)]
+    name = Path(small_graph.source).name
+    assert seen == [[*box.seen, name], [name]]
     wanted = box.projections(relation_texts(small_graph))
     assert np.allclose(started.shift, wanted.shift, atol=1e-4)
     assert not np.allclose(scratch.shift, wanted.shift, atol=1e-2)

@@ -17,10 +17,12 @@ from ontodex.encoders.condition_network import (
 )
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
+from ontodex.geometry.conditioned import second_factor
 from ontodex.trainers.conditions.batches import ConditionBatches
 from ontodex.trainers.conditions.condition_encoder import train_condition
 from ontodex.trainers.conditions.evaluation import (
     evaluate_conditions,
+    in_text_space,
     pearson,
     spearman,
 )
@@ -286,3 +288,42 @@ def test_seen_and_unseen_conditions_are_measured_apart(encoder, data):
     assert alone["spearman"] == pytest.approx(found["seen.spearman"])
     assert "seen.spearman" not in alone
     assert "pairs.accuracy" not in alone
+
+
+def test_vectors_of_different_conditions_are_compared_by_both_factors(encoder):
+    """A rotation of the factor changes no cosine under a condition, and no entropy across them."""
+    rng = np.random.default_rng(0)
+    network = ConditionNetwork(ConditionNetworkSettings(encoder.dim, "hyper", rank=4))
+    made, conditions = ConditionEncoder(encoder, network), ["thing", "kind", "animal"]
+    texts = [f"{word} {number}" for number in range(20) for word in ("dog", "river", "house")]
+    which = np.arange(60) % 3
+    plain, factors = encoder.encode(texts).astype(float), made.factors(conditions).astype(float)
+
+    def under(by):
+        found = np.stack([plain[row] @ by[which[row]] for row in range(60)])
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    vectors = made.encode_pairs(texts, conditions, which)
+    lifted = in_text_space(made, conditions, which, vectors)
+    for at in range(3):
+        here = which == at
+        np.testing.assert_allclose(
+            lifted[here] @ lifted[here].T, vectors[here] @ vectors[here].T, atol=1e-5
+        )
+    turned = [factor @ np.linalg.qr(rng.normal(size=(4, 4)))[0] for factor in factors]
+    symmetric = []  # W = (P Pᵀ)^(1/2), which no rotation changes
+    for factor in factors:
+        values, axes = np.linalg.eigh(factor @ factor.T)
+        symmetric.append(axes * np.sqrt(np.maximum(values, 0)) @ axes.T)
+    np.testing.assert_allclose(lifted, under(symmetric), atol=1e-4)
+    by_turned = np.stack(
+        [
+            vector @ second_factor(turned[at])
+            for vector, at in zip(under(turned), which, strict=True)
+        ]
+    )
+    np.testing.assert_allclose(by_turned, lifted, atol=1e-4)
+    full = ConditionNetwork(ConditionNetworkSettings(encoder.dim, "hyper", rank=0))
+    whole = ConditionEncoder(encoder, full)
+    own = whole.encode_pairs(texts, conditions, which)
+    np.testing.assert_array_equal(in_text_space(whole, conditions, which, own), own)

@@ -65,6 +65,7 @@ def trained(tree, folder, encoder, settings):
         encoder=encoder,
         base=str(encoder.folder),
         settings=settings,
+        seen=["a tree"],
         quiet=True,
     )
 
@@ -108,6 +109,7 @@ def test_the_rule_is_that_of_the_encoder_that_was_written(tree, tmp_path, encode
     task, names = tree
     for settings in (FULL, ADAPTER):
         made = trained(tree, tmp_path / settings.tune, encoder, settings)
+        assert HiT.load(tmp_path / settings.tune, "cpu").seen == ["a tree"]
         points = HiT.load(tmp_path / settings.tune, "cpu").points(names)
         parts, labels = measured(task.valid, "random", points, made.c)
         wanted = subsumption.fit(*parts, labels)

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.condition import ConditionEncoder
+from ontodex.geometry.conditioned import second_factor
 from ontodex.trainers.correlation import pearson, spearman
 from ontodex.trainers.data.csts_rows import CstsRows
 
-__all__ = ["cluster_entropy", "evaluate_conditions", "norm_variance"]
+__all__ = ["cluster_entropy", "evaluate_conditions", "in_text_space", "norm_variance"]
 
 Floats = NDArray[np.floating]
 
@@ -40,7 +41,8 @@ def evaluate_conditions(
         with training conditions (prefix ``seen.``) and of the other rows (prefix ``unseen.``).
         ``pairs.accuracy``: of the pairs of rows with different labels, the share in which the row
         with the higher label has the higher cosine. ``entropy.before`` and ``entropy.after``
-        projection, see :func:`cluster_entropy`, if three conditions have twenty texts each.
+        projection, see :func:`cluster_entropy`, if three conditions have twenty texts each; the
+        projected vectors are W_c h in the text space, see :func:`in_text_space`.
         ``norm_variance``, see :func:`norm_variance`, if the architecture has projections.
     """
     first, second = (
@@ -115,10 +117,46 @@ def _entropies(
     plain = np.empty((len(vectors), encoder.dim))
     plain[used] = encoder.text.encode([rows.texts[row] for row in texts[used].tolist()])
     groups = np.repeat(np.arange(GROUPS), GROUP_SIZE)
+    projected = np.empty((len(vectors), encoder.dim))
+    projected[used] = in_text_space(encoder, rows.conditions, which[used], vectors[used])
     return {
         name: float(np.mean([cluster_entropy(of[draw], groups, seed=seed) for draw in draws]))
-        for name, of in (("entropy.before", plain), ("entropy.after", vectors))
+        for name, of in (("entropy.before", plain), ("entropy.after", projected))
     }
+
+
+def in_text_space(
+    encoder: ConditionEncoder,
+    conditions: Sequence[str],
+    which: NDArray[np.integer],
+    vectors: Floats,
+) -> NDArray[np.float64]:
+    """Return vectors under conditions in the text space, where different conditions compare.
+
+    A hypernetwork of low rank gives W_c h = P·S with the second factor S
+    (:func:`~ontodex.geometry.conditioned.second_factor`), and no other architecture needs one: its
+    vectors have the dimension of the texts.
+
+    Args:
+        encoder: The encoder that made the vectors.
+        conditions: Distinct conditions.
+        which: Condition of each vector, an index into ``conditions``, of shape (n,).
+        vectors: Unit vectors under the conditions, of shape (n, rank).
+
+    Returns:
+        Unit vectors of shape (n, dim), with the same cosines under each condition.
+    """
+    if encoder.architecture != "hyper" or encoder.rank == encoder.dim:
+        return np.asarray(vectors, dtype=np.float64)
+    used = np.unique(which)
+    found = np.empty((len(vectors), encoder.dim))
+    for start in range(0, len(used), BLOCK):
+        block = used[start : start + BLOCK].tolist()
+        factors = encoder.factors([conditions[at] for at in block])
+        for at, factor in zip(block, factors, strict=True):
+            rows = np.flatnonzero(which == at)
+            found[rows] = vectors[rows] @ second_factor(factor)
+    return found
 
 
 def cluster_entropy(vectors: Floats, groups: NDArray[np.integer], seed: int = 0) -> float:

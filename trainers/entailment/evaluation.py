@@ -18,6 +18,7 @@ __all__ = [
     "evaluate_encoder",
     "evaluate_judged",
     "judge",
+    "length_baselines",
     "mcnemar",
     "valid_threshold",
 ]
@@ -131,11 +132,11 @@ def evaluate_judged(
     Returns:
         ``pairs``, ``accuracy``, ``auprc`` and ``threshold``; ``direction.pairs``, and the share of
         these pairs whose direction is correct by similarity (``direction.accuracy``), by total
-        variance (``direction.variance``) and by number of words (``direction.length``, which takes
-        the longer text as the premise); accuracies by label (``label.neutral``) and by length ratio
-        of hypothesis and premise (``ratio.0.5-1``); the ends of 95 % bootstrap intervals of
-        accuracy and direction accuracy (``accuracy.low``, ``accuracy.high``). Figures without any
-        pairs are left out.
+        variance (``direction.variance``) and by the length baselines of :func:`length_baselines`
+        (``direction.characters``, ``direction.words``); accuracies by label (``label.neutral``) and
+        by length ratio of hypothesis and premise (``ratio.0.5-1``); the ends of 95 % bootstrap
+        intervals of accuracy and direction accuracy (``accuracy.low``, ``accuracy.high``). Figures
+        without any pairs are left out.
     """
     truth = pairs.entailed
     right = (judged.forward > threshold) == truth
@@ -166,8 +167,40 @@ def evaluate_judged(
         found.update(_interval("direction.accuracy", directed, rng))
         if judged.wider is not None:
             found["direction.variance"] = float(judged.wider[one_way].mean())
-        found["direction.length"] = float((premises > hypotheses)[one_way].mean())
+        found.update(length_baselines(pairs))
     return found
+
+
+def length_baselines(pairs: EntailmentPairs) -> dict[str, float]:
+    """Return how often the longer text of an entailed pair is its premise.
+
+    This is the baseline of direction in Yoda et al. (EACL 2024, section 4.2). It reads no meaning.
+
+    Args:
+        pairs: The pairs; those that are entailed both ways are left out.
+
+    Returns:
+        ``direction.characters``: the share of the pairs whose premise has more characters than the
+        hypothesis, equal numbers counted as wrong, which gives the paper's figures of SNLI and
+        SICK. ``direction.words``: the same by words, equal numbers counted as one half, because
+        many pairs of SICK have equal numbers of words. Nothing without such pairs.
+
+    Example:
+        >>> rows = [("A dog ran.", "A dog ran", 0), ("One old dog", "Some animal", 0)]
+        >>> length_baselines(EntailmentPairs.of(rows))
+        {'direction.characters': 0.5, 'direction.words': 0.75}
+    """
+    one_way = pairs.entailed & ~pairs.two_way
+    if not one_way.any():
+        return {}
+    premises, hypotheses = pairs.premises[one_way], pairs.hypotheses[one_way]
+    characters = np.array([len(text) for text in pairs.texts])
+    words = np.array([len(text.split()) for text in pairs.texts])
+    more, equal = words[premises] > words[hypotheses], words[premises] == words[hypotheses]
+    return {
+        "direction.characters": float((characters[premises] > characters[hypotheses]).mean()),
+        "direction.words": float((more + 0.5 * equal).mean()),
+    }
 
 
 def mcnemar(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> dict[str, float]:

@@ -19,6 +19,7 @@ from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.hierarchies.evaluation import (
     ancestor_recall,
     evaluate_points,
+    evaluate_prior,
     evaluate_regression,
     evaluate_rule,
 )
@@ -94,14 +95,21 @@ def evaluate_embedded(
         seed: Seed of the sample of queries.
 
     Returns:
-        The figures of :func:`.evaluate_points`; those of :func:`.ancestor_recall` by the weight
-        that was fitted on random negatives, and with the prefix ``distance_only.`` by distance
-        alone; for an index also those of :func:`.evaluate_rule` and the recall by the weight of its
-        rule, with the prefix ``index.``.
+        The figures of :func:`.evaluate_points`, and with the prefix ``prior.`` those of
+        :func:`.evaluate_prior`; those of :func:`.ancestor_recall` by the weight of the paper's rule
+        that was fitted on random negatives, with the prefix ``two_weights.`` by the parent's weight
+        of the rule of two, and with the prefix ``distance_only.`` by distance alone; for an index
+        also those of :func:`.evaluate_rule` and the recall by the weight of its rule, with the
+        prefix ``index.``.
     """
     points, c = embedded.points, embedded.c
     found = evaluate_points(task, points, c)
-    weights = {"": found["random.weight"], "distance_only.": 0.0}
+    found.update({f"prior.{key}": value for key, value in evaluate_prior(task).items()})
+    weights = {
+        "": found["random.weight"],
+        "two_weights.": found["two_weights.random.weight"],
+        "distance_only.": 0.0,
+    }
     if embedded.rule is not None:
         by_rule = evaluate_rule(task, points, c, embedded.rule)
         found.update({f"index.{key}": value for key, value in by_rule.items()})

@@ -13,7 +13,7 @@ from ontodex.geometry.logistic import regression
 from ontodex.graph import Hierarchy, Pairs
 from ontodex.graph.negatives import KINDS
 from ontodex.trainers.data.subsumptions import HierarchyTask
-from ontodex.trainers.hierarchies.rule import measured
+from ontodex.trainers.hierarchies.rule import measured, warn_at_limit
 
 __all__ = [
     "HOPS",
@@ -22,6 +22,7 @@ __all__ = [
     "ancestor_recall",
     "at_most",
     "evaluate_points",
+    "evaluate_prior",
     "evaluate_regression",
     "evaluate_rule",
     "evaluate_scores",
@@ -57,9 +58,9 @@ def at_most(task: HierarchyTask, positives: int, seed: int = 0) -> HierarchyTask
 
 
 def evaluate_points(task: HierarchyTask, points: NDArray[np.float32], c: float) -> dict[str, float]:
-    """Classify held-out pairs by HiT's score (He et al. 2024, section 4).
+    """Classify held-out pairs by HiT's score (He et al. 2024, section 3.3).
 
-    Weight and threshold are chosen on validation.
+    All weights and thresholds are chosen on validation, for each kind of negatives.
 
     Args:
         task: Validation and test pairs.
@@ -68,18 +69,64 @@ def evaluate_points(task: HierarchyTask, points: NDArray[np.float32], c: float) 
 
     Returns:
         For each kind of negatives, with the prefix ``random.`` or ``hard.``: ``f1``, ``precision``
-        and ``recall`` of the test pairs, ``weight``, ``tilt`` and ``threshold`` of the rule, and
-        ``valid_f1``.
+        and ``recall`` of the test pairs by the paper's rule, whose one weight λ is that of both
+        norms; ``weight`` and ``threshold`` of the rule; and ``valid_f1``. The same with the prefix
+        ``two_weights.`` by the rule that ontodex stores with an encoder, which has a second weight
+        ``tilt`` (δ). The same, without weights, with the prefix ``norm.`` by the parent's norm
+        alone, which reads nothing of the child.
+
+    Warns:
+        UserWarning: If a fitted weight is at the limit of the search.
     """
+    parts = {
+        (split, kind): measured(pairs, kind, points, c)
+        for split, pairs in (("valid", task.valid), ("test", task.test))
+        for kind in KINDS
+    }
     found: dict[str, float] = {}
-    for kind in KINDS:
-        parts, labels = measured(task.valid, kind, points, c)
-        rule = subsumption.fit(*parts, labels)
-        valid = subsumption.metrics(rule.score(*parts), labels, rule.threshold)
-        parts, labels = measured(task.test, kind, points, c)
-        test = subsumption.metrics(rule.score(*parts), labels, rule.threshold)
-        found.update(_named(kind, test, **_chosen(rule), valid_f1=valid["f1"]))
+    for prefix, one_weight in (("", True), ("two_weights.", False)):
+        for kind in KINDS:
+            (valid, valid_labels), (test, test_labels) = parts["valid", kind], parts["test", kind]
+            rule = subsumption.fit(*valid, valid_labels, one_weight=one_weight)
+            warn_at_limit(rule, f"{prefix}{kind}")
+            chosen = _chosen(rule)
+            if one_weight:
+                del chosen["tilt"]
+            valid_f1 = subsumption.metrics(rule.score(*valid), valid_labels, rule.threshold)["f1"]
+            metrics = subsumption.metrics(rule.score(*test), test_labels, rule.threshold)
+            found.update(_named(prefix + kind, metrics, **chosen, valid_f1=valid_f1))
+    norms = np.asarray(poincare.norm(points.astype(np.float64), c))
+    by_norm = evaluate_scores(task, lambda _, parents: -norms[parents])
+    found.update({f"norm.{key}": value for key, value in by_norm.items()})
     return found
+
+
+def evaluate_prior(task: HierarchyTask) -> dict[str, float]:
+    """Classify held-out pairs by how general their parent is in the training links, without texts.
+
+    The score of a pair is the number of entities below its parent by the training links. Without
+    training links (transfer) it is how often the parent is one in the positives of validation; a
+    pair does not count itself.
+
+    Args:
+        task: Training links, validation and test pairs.
+
+    Returns:
+        The figures of :func:`evaluate_scores`.
+    """
+    n = len(task.known.ids)
+    if len(task.train):
+        below = Hierarchy(*task.train.T, ids=task.known.ids, on_cycle="ignore").subsumption_keys % n
+        counts = np.bincount(below, minlength=n).astype(np.float64)
+        return evaluate_scores(task, lambda _, parents: counts[parents])
+    children, parents = task.valid.positives.astype(np.int64).T
+    counts = np.bincount(parents, minlength=n).astype(np.float64)
+    own = children * n + parents
+
+    def others(children: Rows, parents: Rows) -> Floats:
+        return counts[parents] - np.isin(children.astype(np.int64) * n + parents, own)
+
+    return evaluate_scores(task, others)
 
 
 def evaluate_rule(

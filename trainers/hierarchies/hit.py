@@ -106,6 +106,7 @@ def train_hit(
     base: str = DEFAULT_ENCODER,
     settings: HiTTraining | None = None,
     texts: dict[str, Any] | None = None,
+    seen: Sequence[str] = (),
     quiet: bool = False,
 ) -> HiT:
     """Train a text encoder on the links of a hierarchy and write the best checkpoint to ``folder``.
@@ -122,6 +123,7 @@ def train_hit(
         settings: Settings of the run.
         texts: How ``names`` were built (the fields of ``ontodex.TextSettings``); stored with the
             encoder.
+        seen: Names of the graphs that are trained on; stored with the encoder.
         quiet: Show no progress on stderr.
 
     Raises:
@@ -184,7 +186,7 @@ def train_hit(
             max_tokens=settings.max_tokens,
             rank=rank,
         )
-        made = HiT(text, None, texts or {}, adapter=adapter, base=base)
+        made = HiT(text, None, texts or {}, adapter=adapter, base=base, seen=seen)
         made.rule = fit_rule(
             pairs, made.points([hierarchy.texts[text] for text in wanted.tolist()]), c
         )

@@ -86,11 +86,13 @@ def train_hyper_cl(
         settings = replace(settings, steps=min(bound, max(100, passes)))
     torch.manual_seed(settings.seed)
     network = None if shape is None else make_network(shape)
+    seen: list[str] = []
     if network is not None and settings.pretrained:
         shipped = HyperCL.in_the_box(encoder)
         if shipped is not None and replace(network.settings, width=0) == shipped.network.settings:
             # The shipped network has no entity layer.
             network.load_state_dict(shipped.network.state_dict(), strict=False)
+            seen = shipped.seen
     loss = LinkLoss(settings.margin, settings.temperature)
     names, relations = entity_texts(graph, texts), relation_texts(graph)
     about = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
@@ -154,6 +156,7 @@ def train_hyper_cl(
         settings.max_tokens,
         asdict(texts),
         steps,
+        [*seen, *([Path(graph.source).name] if graph.source else [])],
     )
     made.save(folder)
     clear_checkpoints(run.checkpoints)
@@ -190,6 +193,7 @@ def _saved(
     max_tokens: int,
     texts: dict[str, Any],
     steps: int,
+    seen: Sequence[str],
 ) -> LinkEncoder:
     """Save the trained text encoders, and return the link encoder that contains them."""
     folders = (folder, query_folder(folder))
@@ -203,4 +207,4 @@ def _saved(
     loaded = [TextEncoder(own, encoder.device) for _, own in zip(towers, folders, strict=False)]
     if network is None:
         return BiEncoder(loaded[0], loaded[1] if len(loaded) > 1 else None, texts)
-    return HyperCL(loaded[0] if loaded else encoder, network, texts, steps)
+    return HyperCL(loaded[0] if loaded else encoder, network, texts, steps, seen)
