@@ -45,6 +45,9 @@ PACKAGES = (
     "sentence-transformers",
     "transformers",
     "pykeen",
+    "scikit-learn",
+    "bm25s",
+    "rapidfuzz",
 )
 
 
