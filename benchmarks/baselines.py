@@ -22,6 +22,7 @@ __all__ = [
     "Trigrams",
     "fused",
     "label_paths",
+    "ranker",
     "rankers",
     "ranks_better",
     "string_matching",
