@@ -292,7 +292,7 @@ def ranks_better(
     """
     own = figures[ours][figure]
     better = sorted(
-        (name for name in baselines if name in figures and figures[name][figure] > own),
+        (name for name in baselines if figures.get(name, {}).get(figure, own) > own),
         key=lambda name: -figures[name][figure],
     )
     if not better:
@@ -302,7 +302,7 @@ def ranks_better(
 
 
 def _short(value: float) -> str:
-    return f"{value:.3f}".removeprefix("0") if 0 <= value <= 1 else f"{value:g}"
+    return f"{value:g}" if isinstance(value, int) else f"{value:.3f}".removeprefix("0")
 
 
 def _flat(names: Sequence[Sequence[str]]) -> tuple[list[str], NDArray[np.intp]]:
