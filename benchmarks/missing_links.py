@@ -21,6 +21,7 @@ from benchmarks.baselines import ranks_better
 from benchmarks.record import Measured, expect_data
 from ontodex.demo_data import write_hpo
 from ontodex.graph import KnowledgeGraph
+from ontodex.graph.arrays import within
 from ontodex.graph.known_links import KnownLinks
 
 __all__ = ["add_options", "run"]
@@ -289,7 +290,7 @@ class _Neighbours:
 
     def __init__(self, graph: KnowledgeGraph, known: NDArray[np.integer]) -> None:
         self._links = KnownLinks(known, graph.n_entities, graph.n_relations)
-        self._graph, self._known = graph, _keys(graph, known)
+        self._graph, self._known = graph, np.unique(_keys(graph, known))
         heads, relations, tails = self._links.triples.T
         self._features, columns = np.unique(
             relations * graph.n_entities + tails, return_inverse=True
@@ -340,7 +341,7 @@ class _Neighbours:
             heads, tails = (others[features], own) if inverse else (own, others[features])
             found = (relations[features] % count * graph.n_entities + heads) * graph.n_entities
             found += tails
-            new = (heads != tails) & ~np.isin(found, self._known)
+            new = (heads != tails) & ~within(self._known, found)
             keys.append(found[new])
             values.append(votes.data[new].astype(np.float64))
         links, scores = np.concatenate(keys), np.concatenate(values)
