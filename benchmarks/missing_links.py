@@ -60,16 +60,14 @@ class Nearest(NamedTuple):
 
     Attributes:
         k: Number of nearest neighbours.
-        share: Whether votes are divided by the sum of the neighbours' similarities.
+        power: Exponent of the similarity that weighs a vote.
     """
 
     k: int
-    share: bool
+    power: int
 
 
-NEAREST_TRIED = [
-    Nearest(k, share) for k, share in itertools.product((5, 10, 30, 100), (False, True))
-]
+NEAREST_TRIED = [Nearest(*both) for both in itertools.product((5, 10, 30), (1, 2, 4, 8))]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -159,8 +157,8 @@ def _notes(name: str, graph: KnowledgeGraph) -> list[str]:
         f"{NEAREST}, a baseline without text or training: the similarity of two entities is the "
         "cosine of their links (relation with direction, and the other end; inverse document "
         "frequencies); each entity is proposed what its k nearest neighbours are linked to, by "
-        "the sum of their similarities, and what both ends propose has the sum of both. k, and "
-        "whether the sum is divided by that of all k, are chosen by the first "
+        "the sum of powers of their similarities, and what both ends propose has the sum of "
+        "both. k and the exponent are chosen by the first "
         f"{CHOSEN_BY:,} on the split that the settings name.",
         f"{RULE}, a baseline: the missing reverses of the links of relations of which at least "
         "half have their reverse, the most symmetric relation first. The number of candidates is "
@@ -268,7 +266,7 @@ def _chosen(graph: KnowledgeGraph, seed: int) -> tuple[Nearest, dict[str, float]
         one: float(np.isin(links.proposed(one)[0][:CHOSEN_BY], true).sum() / CHOSEN_BY)
         for one in NEAREST_TRIED
     }
-    named = {f"k {one.k}, {'share' if one.share else 'sum'}": right for one, right in found.items()}
+    named = {f"k {one.k}, power {one.power}": right for one, right in found.items()}
     return max(NEAREST_TRIED, key=found.__getitem__), named
 
 
@@ -352,10 +350,7 @@ class _Neighbours:
         """Return the weights of the neighbours of a block of entities."""
         near = self._near[start : start + BLOCK]
         rows = [one[: settings.k] for one, _ in near]
-        values = [
-            one[: settings.k] / (one[: settings.k].sum() if settings.share and len(one) else 1)
-            for _, one in near
-        ]
+        values = [one[: settings.k] ** settings.power for _, one in near]
         starts = np.cumsum([0, *(len(one) for one in rows)])
         return csr_matrix(
             (np.concatenate(values), np.concatenate(rows), starts),
