@@ -137,8 +137,8 @@ PAGES: dict[str, Page] = {
         (
             Line(
                 "Disease Ontology, unseen synonyms, MRR",
-                "search-doid-2016",
-                "synonyms unknown · search · mrr",
+                "search",
+                "doid-2016 · synonyms unknown · search · mrr",
                 "trigrams .66, MiniLM .60",
             ),
         ),
