@@ -49,6 +49,9 @@ PACKAGES = (
     "sentence-transformers",
     "transformers",
     "pykeen",
+    "scikit-learn",
+    "bm25s",
+    "rapidfuzz",
 )
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from benchmarks import missing_links
 from ontodex.graph import GraphBuilder, write_tsv
-from ontodex.graph.known_links import KnownLinks
 
 
 def test_every_way_is_measured(tmp_path, monkeypatch):
@@ -30,27 +29,58 @@ def test_every_way_is_measured(tmp_path, monkeypatch):
         **vars(parser.parse_args(["--graph", "wn18rr"])), seed=0, quick=True, data=tmp_path
     )
     (measured,) = missing_links.run(options)
-    assert list(measured.figures)[::2] == ["ontodex", "by the score of tails and heads"]
+    assert list(measured.figures) == [
+        *("ontodex, between what nothing links yet", "ontodex"),
+        *("kNN over linked things", "kNN over linked things, linked or not"),
+    ]
     for way, figures in measured.figures.items():
         shares = [figures[f"right of the first {n}"] for n in (5, 50)]
         assert all(0 <= share <= 1 for share in shares)
         assert ("seconds" in figures) == way.startswith("ontodex")
     assert measured.figures["ontodex"]["right of the first 50"] > 0.1
+    assert measured.settings["candidates of the rule"] == 0
 
 
-def test_the_best_links_by_score_are_named_once():
-    links = KnownLinks(np.array([[0, 0, 1], [2, 0, 3]]), 4, 1)
-    monotone = np.array([[0.0, 0.1, 0.2, 0.9]] * 4, dtype=np.float32)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(missing_links, "BEST", 2)
-        best = missing_links._best(
-            links, links.triples[:, :2], frozenset(), lambda rows, _: monotone[rows].copy()
-        )
-    triples = [(key // 16, key // 4 % 4, key % 4) for key in best.tolist()]
-    assert triples[0] == (
-        0,
-        0,
-        3,
-    )  # as a tail of its head; for head 3, tail 2 is known and 3 is the head itself
-    assert len(set(triples)) == len(triples)
-    assert not {(0, 0, 1), (0, 2, 3)} & set(triples)
+def small(*triples):
+    builder = GraphBuilder("small")
+    for triple in triples:
+        builder.triple(*triple)
+    return builder.build()
+
+
+def triples_of(graph, keys):
+    heads, relations, tails = missing_links._ends(graph, keys)
+    return [
+        (graph.ids[head], graph.relation_ids[relation], graph.ids[tail])
+        for head, relation, tail in zip(heads, relations, tails, strict=True)
+    ]
+
+
+def test_reverses_of_symmetric_relations_are_proposed():
+    graph = small(
+        *(("a", "like", "b"), ("b", "like", "a"), ("c", "like", "d")),
+        *(("a", "above", "b"), ("b", "above", "c")),
+    )
+    found = missing_links.reverse_links(graph, graph.triples)
+    assert triples_of(graph, found) == [("d", "like", "c")]
+
+
+@pytest.mark.parametrize("power", [1, 4])
+def test_neighbours_by_shared_links_propose_what_they_have(power):
+    graph = small(
+        *(("a", "has", "x"), ("a", "has", "y"), ("a", "has", "z")),
+        *(("b", "has", "x"), ("b", "has", "y")),
+        *(("c", "has", "w"), ("c", "in", "x")),
+    )
+    keys, scores = missing_links.nearest_links(
+        graph, graph.triples, missing_links.Nearest(1, power)
+    )
+    found = triples_of(graph, keys)
+    assert found[0] == ("b", "has", "z")
+    known = set(triples_of(graph, missing_links._keys(graph, graph.triples)))
+    assert not known & set(found)
+    assert len(set(found)) == len(found)
+    assert (np.diff(scores) <= 0).all()
+    linked = missing_links._are_linked(graph, graph.triples, keys)
+    pairs = {frozenset((head, tail)) for head, _, tail in known}
+    assert linked.tolist() == [frozenset((head, tail)) in pairs for head, _, tail in found]

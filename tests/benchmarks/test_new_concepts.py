@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks import new_concepts
 from ontodex.engine.results.hits import Hit
+from ontodex.graph import GraphBuilder
 
 
 def test_leaves_and_others_are_taken_out_and_asked_for(measured_on, small_graph):
@@ -29,12 +30,42 @@ def test_leaves_and_others_are_taken_out_and_asked_for(measured_on, small_graph)
             }
             assert {small_graph.ids[parent] for parent in hierarchy.parents(row).tolist()} <= above
     assert (measured.settings["leaves"], measured.settings["others"]) == (4, len(inner)) == (4, 4)
-    ways = {"parents", "HiT alone", "cosine", "place", "seconds to fit rules"}
-    children = {"children", "children by synonym"}
-    assert set(measured.figures) == ways | children | {
-        f"{of}, {by}" for of in children for by in ("HiT alone", "cosine")
-    } | {f"probability of {of}" for of in ("parents", *children)}
-    assert not any(built[2].synonyms)
+    children = {
+        f"children{by}"
+        for by in ("", *(f", {way}" for way in ("HiT alone", "search", "text alone", "trigrams")))
+    }
+    assert set(measured.figures) == children | {
+        *("parents", "HiT alone", "vote of neighbours by trigrams", "search", "text alone"),
+        *("place", "seconds to fit rules", "children, string matching"),
+        *("probability of parents", "probability of children"),
+    }
+    assert len(built) == 2
+
+
+def test_removed_names_are_masked(small_graph):
+    builder = GraphBuilder("pets")
+    builder.entity("ex:a", "guide dog", ["seeing-eye dog", "helper"], "Dogs, or a DOG, not dogma")
+    builder.entity("ex:b", "cat", [], "A domestic pig is none; nor a DomesticPig")
+    masked = new_concepts._masked(builder.build(), ["dog", "DomesticPig"])
+    assert list(masked.labels) == ["guide dog", "cat"]
+    assert list(masked.synonyms) == [("helper",), ()]
+    assert list(masked.definitions) == [
+        "concept, or a concept, not dogma",
+        "A concept is none; nor a concept",
+    ]
+
+
+def test_names_in_definitions_of_children_are_counted():
+    builder = GraphBuilder("pets")
+    builder.entity("ex:guide", "guide dog", [], "A Dog that guides")
+    builder.entity("ex:cat", "cat", [], "It purrs")
+    for child, parent in (("guide", "dog"), ("cat", "pet")):
+        builder.triple(f"ex:{child}", "is_a", f"ex:{parent}")
+    builder.entity("ex:dog", "dog")
+    builder.entity("ex:pet", "pet")
+    graph = builder.build()
+    rows = np.array([graph.ids.index("ex:dog"), graph.ids.index("ex:pet")])
+    assert new_concepts._named_below(graph, graph.hierarchy(), rows) == 0.5
 
 
 def test_ranks_are_counted_by_distance(small_graph):
