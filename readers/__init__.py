@@ -104,9 +104,11 @@ def read_more(
 
     Args:
         graph: The graph. Columns of the sources may name its entities.
-        mappings: Mappings of the graph's tables, as stored in an index. Mappings of other tables are guessed.
+        mappings: Mappings of the graph's tables, as stored in an index. Mappings of other tables
+            are guessed.
         sources: See :func:`read`.
-        settings: Keyword arguments of :func:`read`. Mappings in ``mapping`` have priority over ``mappings``.
+        settings: Keyword arguments of :func:`read`. Mappings in ``mapping`` have priority over
+            ``mappings``.
 
     Raises:
         ReadError: See :func:`read`.

@@ -21,7 +21,7 @@ USTAR = slice(257, 262), b"ustar"
 """Position of the magic bytes of a tar file, and the magic bytes."""
 
 DOCUMENTS = (CONTENT, "mimetype", "[Content_Types].xml")
-"""Members by which workbooks, other office documents and EPUB books are told from zip archives."""
+"""Members of a zip file that show that it is an office document or an EPUB book."""
 
 ASIDE = "__MACOSX"
 """A folder of metadata that macOS adds to zip files."""
@@ -32,7 +32,7 @@ PIECE = 1 << 20
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a file is a zip or tar archive, compressed or not; office documents are not."""
+    """Tell whether a file is a zip or tar archive, compressed or not, other than office documents."""
     if names := names_in_zip(path):
         return not any(name in names for name in DOCUMENTS)
     try:
@@ -97,10 +97,13 @@ class Archives:
     def unpacked(self, path: Path) -> Path:
         """Unpack an archive; return the folder, or the file if the archive has only one.
 
-        Hidden members are left out. Archives inside an archive are not unpacked. A path that is not an archive is returned unchanged.
+        Hidden members are left out. Archives inside an archive are not unpacked. A path that is not
+        an archive is returned unchanged.
 
         Raises:
-            ReadError: If the archive is damaged, encrypted or empty, has member names that lead out of the folder, has more than 10,000 files, or unpacks to more than a hundred times its size.
+            ReadError: If the archive is damaged, encrypted or empty, has member names that lead out
+                of the folder, has more than 10,000 files, or unpacks to more than a hundred times
+                its size.
         """
         if any(path.is_relative_to(folder) for folder in self._names) or not is_archive(path):
             return path

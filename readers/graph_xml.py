@@ -34,10 +34,13 @@ class GraphXmlFormat(NamedFormat):
     def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
         """Read nodes and edges with their attributes, like records of nodes and links in JSON.
 
-        The relation of an edge is an attribute such as ``relation``, ``label`` or ``type``. Without such an attribute, the id of the edge is the relation if several edges share ids, as in the GraphML that networkx writes for a multigraph.
+        The relation of an edge is an attribute such as ``relation``, ``label`` or ``type``. Without
+        such an attribute, the id of the edge is the relation if several edges share ids, as in the
+        GraphML that networkx writes for a multigraph.
 
         Raises:
-            ReadError: If the file is not in the format, has no nodes or no relations, or declares XML entities that look like an attack.
+            ReadError: If the file is not in the format, has no nodes or no relations, or declares
+                XML entities that look like an attack.
         """
         records = _records(source.path, self.name, problems)
         read_records(records, builder, problems, source.table, negated=source.settings.negated)

@@ -299,7 +299,7 @@ def _renames(mapping: TableMapping, table: KeyedTable) -> bool:
 
 
 def header_names(mapping: TableMapping) -> dict[str, str]:
-    """Return the original names of the columns of a joined table, by their current names."""
+    """Return the new names (``head``, ``id``, …) of columns of a joined table, by their old names."""
     if mapping.head:
         return {mapping.head: "head", mapping.relation: "relation", mapping.tail: "tail"}
     return dict.fromkeys(mapping.id, "id")

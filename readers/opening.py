@@ -184,7 +184,8 @@ def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
 def _named_folder(folder: Path, name: str) -> Format | None:
     """Return the folder format in which to read a folder, given the name of a format.
 
-    If the named format is not a folder format, a folder of benchmark splits still has the format ``splits``, and the result for other folders is ``None``.
+    If the named format is not a folder format, a folder of benchmark splits still has the format
+    ``splits``, and the result for other folders is ``None``.
     """
     format = registry.with_name(name)
     if FOLDER in format.suffixes:

@@ -21,7 +21,7 @@ from ontodex.readers.tables.workbooks import Sheet
 __all__ = ["read_outline", "read_paths"]
 
 HEADERS = ("category", "categories", "product type")
-"""Headers of a file of paths, besides the names of paths in :mod:`ontodex.readers.mapping`."""
+"""Headers of a file of paths, besides names such as "path" (:func:`is_path_name`)."""
 
 NUMBERED = re.compile(r"(\S+?)(?:\s+[-:]\s+|\t\s*|[,;])(.+)")
 """A line with an id before the path: ``3 - Animals > Birds``."""
@@ -35,7 +35,8 @@ def read_paths(
 ) -> None:
     """Read one category per line from its path, optionally after an id (``3 - Animals > Birds``).
 
-    Lines above the first path that begin with # are comments. A category without an id gets its path as id. A category with an id gets its path as alternative id.
+    Lines above the first path that begin with # are comments. A category without an id gets its
+    path as id. A category with an id gets its path as alternative id.
 
     Args:
         source: A text file, or a sheet whose rows are its lines.
