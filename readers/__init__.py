@@ -58,10 +58,11 @@ def read(
         source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame. A
             :class:`KnowledgeGraph` is returned as it is.
         more: Further sources.
-        on_error: What to do about faulty parts. ``"raise"`` stops at the first. ``"warn"`` leaves
-            them out and gives one :class:`ReadWarning` a source at the end. ``"skip"`` leaves them
-            out silently. ``graph.skipped`` counts them. A document that cannot be read past a fault
-            (Turtle, RDF/XML, JSON-LD) is an error in any case.
+        on_error: What to do about faulty parts. ``"raise"`` raises an error at the first.
+            ``"warn"`` leaves them out and gives one :class:`ReadWarning` per source at the end.
+            ``"skip"`` leaves them out silently. ``graph.skipped`` counts the parts left out. In
+            formats that cannot be read after a fault (Turtle, RDF/XML, JSON-LD), a fault always
+            raises an error.
         format: Name of the format of all sources, if it cannot be detected. ``"sentences"`` reads
             one sentence or paragraph per line, for search and entailment without a graph.
         language: Tag of the language (``"de"``, ``"pt-BR"``) of labels, synonyms and definitions,

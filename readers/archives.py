@@ -32,7 +32,7 @@ PIECE = 1 << 20
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a file is a zip or tar archive, compressed or not, other than office documents."""
+    """Tell whether a file is a zip or tar archive, compressed or not, but no office document."""
     if names := names_in_zip(path):
         return not any(name in names for name in DOCUMENTS)
     try:

@@ -185,7 +185,7 @@ def _read_numbered(folder: Path, builder: GraphBuilder, problems: Problems) -> N
         problems: Receives lines that are not triples, and numbers without a name.
 
     Raises:
-        ReadError: If the folder lacks the files of both layouts.
+        ReadError: If the folder has the files of neither layout.
     """
     layout = _layout(folder)
     if layout is None:

@@ -48,7 +48,7 @@ HEAD = 1 << 16
 LONGEST_LINE = 1 << 22
 FREE = 1 << 20
 MOST_TIMES = 100
-"""Decompression to more than ``FREE`` bytes and ``MOST_TIMES`` the file size is an attack."""
+"""A file that decompresses to more than ``FREE`` bytes and ``MOST_TIMES`` its size is rejected."""
 
 USUAL_TIMES = 16
 """Assumed ratio of decompressed to compressed size."""

@@ -149,9 +149,9 @@ class _Rows:
     """A table in a file or a sheet.
 
     Attributes:
-        tables: The table, as a list of one; empty if it has no header, has duplicate columns, or
-            is a table of links whose heads and tails are not numbers.
-        mappings: A list of the mapping that was given for the table, or ``None``.
+        tables: A list with the table; empty if the table has no header, has duplicate columns, or
+            consists of links whose heads and tails are not numbers.
+        mappings: A list with the mapping that was given for the table, or with ``None``.
     """
 
     def __init__(
@@ -299,7 +299,7 @@ def _renames(mapping: TableMapping, table: KeyedTable) -> bool:
 
 
 def header_names(mapping: TableMapping) -> dict[str, str]:
-    """Return the new names (``head``, ``id``, …) of columns of a joined table, by their old names."""
+    """Return the new names (``head``, ``id``, …) of columns of a joined table, by old name."""
     if mapping.head:
         return {mapping.head: "head", mapping.relation: "relation", mapping.tail: "tail"}
     return dict.fromkeys(mapping.id, "id")

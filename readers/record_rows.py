@@ -73,7 +73,7 @@ class RecordRows:
 
         Args:
             record: The object.
-            kind: For an object nested in another, the key it has there; it becomes a prefix of
+            kind: If the object is nested in another, its key there, which becomes a prefix of
                 numeric ids.
             above: Path of the parent.
             parent: Id of the parent.

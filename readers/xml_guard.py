@@ -175,7 +175,7 @@ class GuardedXml:
         self._tail = window[-16:]
 
     def read(self, size: int = -1) -> bytes:
-        """Return up to ``size`` further bytes; all bytes that are buffered if negative."""
+        """Return up to ``size`` further bytes."""
         if self._head:
             chunk, self._head = (
                 (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])

@@ -39,7 +39,7 @@ OWN = {
     **dict.fromkeys(("id", "ui", "identifier", "code"), "id"),
     **dict.fromkeys(("name", "label", "title", "desc"), "label"),
 }
-"""Whether a key is an id or a label, by what follows the element's name (MeSH: DescriptorUI)."""
+"""Role of a key (id or label), by the end of the key after the element's name (DescriptorUI)."""
 
 ABOUT = ("head", "header", "meta", "metadata")
 """Elements in the root that describe the document."""
@@ -215,7 +215,7 @@ def _language(element: Element) -> str:
 
 
 def _key(element: Element, value: Any) -> str:
-    """Return the key of an element: its name, but for a list, the name of its items if similar."""
+    """Return the key of an element: its name; for a list, the name of the items if similar."""
     kind = kind_of(element)
     if kind.lower() in FIELDS and (name := element.get("name")):
         return name
@@ -245,7 +245,7 @@ def _objects(value: Any) -> Iterator[_Object]:
 
 
 def _entities(document: Any) -> list[_Object]:
-    """Return the records of a document; if a single record encloses others, the enclosed ones."""
+    """Return the records of a document; if one record encloses all others, the enclosed ones."""
     records = [*_records(document)]
     if len(records) == 1 and "children" not in records[0]:
         inside = [one for value in _within(records[0]) for one in _records(value, is_root=False)]
@@ -275,7 +275,7 @@ def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
 def _nest(objects: Sequence[_Object]) -> None:
     """Move child entities to ``children``.
 
-    These are nested objects of the same kind, or of a kind that is nested in itself.
+    Child entities are nested objects of the same kind, or of a kind that is nested in itself.
     """
     pairs = {
         (one.kind, key)

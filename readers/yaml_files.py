@@ -17,7 +17,7 @@ DEEPEST = 200
 """Maximal depth of nested objects and lists."""
 
 FREE, MOST_TIMES = 1_000_000, 100
-"""With aliases expanded, a document may have ``FREE`` or ``MOST_TIMES`` its written values."""
+"""Maximal number of values with aliases expanded: ``FREE``, or ``MOST_TIMES`` the written ones."""
 
 NOTHING = ("", "~", "null", "Null", "NULL")
 """Unquoted scalars that are null."""

@@ -39,13 +39,13 @@ APART = 0.9
 """Minimal shares of rows with a value, and of distinct values, in a column of labels or keys."""
 
 TOOK_LABELS = f"took {{}} for the labels, as no column is named label or name; {INSPECT}"
-"""Warning if labels are taken from a column whose name does not say so."""
+"""Warning that labels were taken from a column without a name of labels."""
 
 SUBJECT = 1 / 3
 """Minimal distinct values of the id column, as a share of the most distinct values in a column."""
 
 NEARLY_ALL = 0.98
-"""Minimal share of distinct cells in a first column of codes that is the id."""
+"""Minimal share of distinct cells for a first column of codes to be the id."""
 
 CODE = re.compile(r"[\w.:/-]{1,20}")
 """A cell that may be the id of a row although no column has the name of an id."""
@@ -53,10 +53,10 @@ CODE = re.compile(r"[\w.:/-]{1,20}")
 ADDRESS = re.compile(r"@|://")
 
 BY_KEY = 0.9
-"""Minimal share of values that name rows by their cells in a key column, such as e-mail."""
+"""Minimal share of values of a column that occur in a key column, such as e-mail addresses."""
 
 BY_LABEL = 4
-"""Values name rows by label only if at least 1 of ``BY_LABEL`` distinct values does."""
+"""Values name rows by label only if at least one in ``BY_LABEL`` distinct values names a row."""
 
 DENSE = 1 / 2
 """Maximal share of ids among the whole numbers of a range; above it, numbers match by chance."""
@@ -291,10 +291,10 @@ def _are_codes(rows: Cells, columns: EntityColumns) -> bool:
 def _labelled(
     rows: Cells, columns: EntityColumns, paths: Collection[int], remark: Callable[[str], None]
 ) -> EntityColumns:
-    """Return the columns with a column of labels whose name does not say so, if there is one.
+    """Return the columns with a column of labels that has no name of labels, if there is one.
 
-    Columns of paths are excluded. A column whose name may be that of another entity
-    (``director_name``) is excluded if rows share its values.
+    Columns of paths are excluded. A column whose name may name another entity (``director_name``)
+    is excluded if rows share its values.
     """
     if columns.guess:
         names = [cell for cells in rows if (cell := cells[columns.label[0]].strip())]

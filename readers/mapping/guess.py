@@ -100,10 +100,12 @@ def _with_declared(
 
 
 def of_table(mapping: TableMapping, called: Mapping[str, str], table: Table) -> TableMapping:
-    """Return a mapping completed for a table.
+    """Return a mapping completed for a table: with its name, column names and keys.
 
-    The mapping gets the name of the table, the names of its columns by ``called``, and the keys by
-    which it is joined.
+    Args:
+        mapping: The mapping.
+        called: New names of columns by their names in the mapping.
+        table: The table, with the keys by which it is joined.
     """
     mapping = replace(renamed(mapping, called), table=table.name)
     if table.join is None:

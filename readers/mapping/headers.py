@@ -306,8 +306,8 @@ def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]
     If no other column is an id or label, the first pair is renamed to id and label.
 
     Returns:
-        The names, and the positions of the labels of other pairs by the positions of their columns.
-            Columns of such labels have no names.
+        The names, and for each other pair the position of its label column by the position of its
+        first column. The name of the label column becomes ``()``.
 
     Example:
         >>> _with_labels(spelt(["item", "itemLabel", "itemDescription", "country", "countryLabel"]))

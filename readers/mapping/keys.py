@@ -45,9 +45,9 @@ def table_of(column: str, tables: Collection[str]) -> str:
 
 
 def relation_label(column: str, others: Collection[str] = ()) -> str:
-    """Return the label of the relation for a column; "id" and the like are removed from its end.
+    """Return the label of the relation for a column, without "id" or the like at its end.
 
-    They are kept if another column has the shorter name.
+    If another column has the shorter name, the ending is kept.
 
     >>> relation_label("ProductID"), relation_label("mother_id", ["mother"])
     ('Product', 'mother id')

@@ -120,7 +120,7 @@ def _called(statements: RdfStatements, links: Links) -> dict[int, str]:
     """Return the names of named blank nodes by number.
 
     Blank nodes with the same name and the same links get the same name, and become one entity. If
-    several nodes with the same name have different links, a number is added to their names.
+    nodes with the same name have different links, a number is added to the names after the first.
     """
     blank = [
         number for number in sorted(statements.named) if statements.terms[number].startswith("_:")
@@ -194,7 +194,7 @@ def _data(
 
     Returns:
         Triples (head, relation, tail), and entities that may have no links, as numbers of
-            resources.
+        resources.
     """
     terms = statements.terms
     blank = np.array(

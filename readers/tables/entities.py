@@ -209,7 +209,7 @@ class EntityRows(Layout):
         return next(iter(self.paths[self.path].categories(cells[self.path])), ())
 
     def _own_path(self, cells: Sequence[str]) -> list[str]:
-        """Return the path of a row in a list, if no column holds ids; the path is then the id."""
+        """Return a list with the path of a row, which is its id, if no column holds ids."""
         category = () if self.id else self._category(cells)
         return [path_of(category)] if category else []
 

@@ -44,8 +44,8 @@ class RelationColumn:
         relation: Id of the relation; if empty, the name of the column is the id.
         label: Label of the relation; if empty, the label is made from the id.
         by: How cells name rows of the table: ``any`` (by id or label), ``id``, ``nothing`` (cells
-            do not name rows), or the name of another column that contains the same values (such as
-            an e-mail address or a code).
+            do not name rows), or the name of the column in which the named row has the same value
+            (such as an e-mail address or a code).
         by_number: Whether a number may be the id of a row.
         known_only: Link only to entities of the sources or of the index, and leave out other
             cells. If false, a cell that names no row is an entity of this name.

@@ -49,7 +49,7 @@ def mapped_header(
 
     Returns:
         The mapping, the names of the columns, the rows above the header, and the rows below. If no
-            mapping fits, the mapping is ``None``, and all rows are in the rows below.
+        mapping fits, the mapping is ``None``, and all rows are in the rows below.
     """
     above = [*islice(rows, ABOVE if mappings else 0)]
     for at, (_, cells) in enumerate(above):

@@ -104,7 +104,7 @@ def _expect_harmless(path: Path) -> None:
     """Check that a workbook does not unzip to a hundred times its size, and has no DOCTYPE.
 
     Raises:
-        ReadError: If it does or has, or is damaged or encrypted.
+        ReadError: If the workbook unzips to more, has a DOCTYPE, or is damaged or encrypted.
     """
     try:
         with zipfile.ZipFile(path) as archive:
