@@ -37,14 +37,10 @@ Rows = Iterable[tuple[int, Sequence[str]]]
 def are_denied(cells: Sequence[str], words: Iterable[tuple[int, Sequence[str]]]) -> bool:
     """Return whether a row is negated.
 
-    Args:
-        cells: Cells of the row.
-        words: (position, negating words) of each column that may negate a row.
+    ``words`` has (position, negating words) of each column that may negate a row.
 
-    Example:
-        >>> are_denied(["NOT|part_of"], [(0, ["not"])]), are_denied(["False"], [(0, ["true",
-            "yes"])])
-        (True, False)
+    >>> are_denied(["NOT|part_of"], [(0, ["not"])]), are_denied(["False"], [(0, ["true", "yes"])])
+    (True, False)
     """
     return any(
         not {part.strip() for part in re.split(r"[|;,]", cells[at].casefold())}.isdisjoint(of)
