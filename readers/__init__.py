@@ -1,7 +1,8 @@
 """Reading a graph from files, folders and objects in memory.
 
-:func:`read` takes one way: ``opening.py`` finds the pieces of the sources (``registry.py`` detects
-the format of each), each piece is read by its format into a graph, and the graphs are merged.
+:func:`read` works in three steps: ``opening.py`` splits the sources into pieces (``registry.py``
+detects the format of each), each piece is read by its format into a graph, and the graphs are
+merged.
 """
 
 from __future__ import annotations
@@ -38,45 +39,48 @@ def read(
 ) -> KnowledgeGraph:
     """Read a knowledge graph or an ontology, from one source or several.
 
-    The format of a file is detected by its content and suffix; :func:`ontodex.formats` lists all.
-    Files may be compressed (gzip, bzip2, xz), and a zip or tar archive is read as the folder in it.
-    A folder is read as a whole if it is a benchmark (train, valid, test), a WordNet database, the
-    NCBI Taxonomy, or a release of SNOMED CT, UMLS or RxNorm. Otherwise each file in it is a
-    source; a warning names the files that are left out. Nothing is fetched: imports are left out.
+    The format of a file is detected by its content and suffix; :func:`ontodex.formats` lists the
+    formats. Files may be compressed (gzip, bzip2, xz). A zip or tar archive is unpacked and read as
+    a folder. A folder is read as a whole if it is a benchmark (train, valid, test), a WordNet
+    database, the NCBI Taxonomy, or a release of SNOMED CT, UMLS or RxNorm. Otherwise each file in
+    the folder is a source; a warning names the files that are left out. Nothing is downloaded:
+    imported ontologies are left out.
 
-    Several sources, such as an ontology and tables of annotations, make one graph, merged in their
-    order by :func:`ontodex.graph.merge`: entities with the same CURIE or IRI are one, whatever
-    prefixes a source uses. Alternative ids of an ontology are replaced by the ids of its terms in
-    the sources after it. Tables that name rows of one another by keys, as those of a database, are
-    joined (see :func:`.mapping.joins.guess_joins`); where their ids are numbers, they get the name
-    of their table as a prefix (``companies:1``), with a warning.
+    Several sources, such as an ontology and tables of annotations, are merged into one graph, in
+    the given order (:func:`ontodex.graph.merge`). Entities with the same CURIE or IRI become one
+    entity, whatever prefixes a source uses. If a source names a term by an alternative id that an
+    ontology before it declares, the id of the term replaces it. Tables whose foreign keys name rows
+    of other tables, as in a database, are joined (see :func:`.mapping.joins.guess_joins`). If the
+    ids of joined tables are numbers, they get the table name as a prefix (``companies:1``), with a
+    warning.
 
     Args:
         source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame. A
             :class:`KnowledgeGraph` is returned as it is.
         more: Further sources.
-        on_error: What to do about faulty parts. ``"raise"`` stops at the first. ``"warn"`` leaves
-            them out and gives one :class:`ReadWarning` a source at the end. ``"skip"`` leaves them
-            out silently. ``graph.skipped`` counts them. A document that cannot be read past a fault
-            (Turtle, RDF/XML, JSON-LD) is an error in any case.
-        format: Name of the format of all sources, where content and suffix do not tell it.
-            ``"sentences"`` reads one sentence or paragraph a line, for search and entailment
-            without a graph.
+        on_error: What to do about faulty parts. ``"raise"`` raises an error at the first.
+            ``"warn"`` leaves them out and gives one :class:`ReadWarning` per source at the end.
+            ``"skip"`` leaves them out silently. ``graph.skipped`` counts the parts left out. In
+            formats that cannot be read after a fault (Turtle, RDF/XML, JSON-LD), a fault always
+            raises an error.
+        format: Name of the format of all sources, if it cannot be detected. ``"sentences"`` reads
+            one sentence or paragraph per line, for search and entailment without a graph.
         language: Tag of the language (``"de"``, ``"pt-BR"``) of labels, synonyms and definitions,
-            where a source has several. An entity without a name in it gets one without a language,
-            or else in English, or else in any. Of several sources that label an entity, the first
-            counts.
-        negated: Read the links that tables deny (SSSOM's ``predicate_modifier``, ``negated``,
-            ``qualifier``), in place of those they assert. See :func:`ontodex.remove_links`.
+            if a source has several languages. If an entity has no name in this language, a name
+            without a language is used, then one in English, then one in any language. If several
+            sources label an entity, the first label is used.
+        negated: Read the links that tables negate (columns ``predicate_modifier`` of SSSOM,
+            ``negated`` and ``qualifier``), instead of the links that they assert. See
+            :func:`ontodex.remove_links`.
         mapping: What the columns of tables hold: the path of a YAML file that ``ontodex inspect``
-            wrote, or one or several :class:`~ontodex.TableMapping`. Tables that none fits are
-            guessed.
+            wrote, or one or several :class:`~ontodex.TableMapping`. For a table that no mapping
+            fits, the mapping is guessed.
 
     Raises:
         ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is
             ``"raise"``.
-        SettingsError: If ``on_error`` or ``format`` is unknown, ``language`` is no tag, or a
-            mapping is faulty.
+        SettingsError: If ``on_error`` or ``format`` is unknown, ``language`` is not a language
+            tag, or a mapping is faulty.
         PlugInError: If an installed package that adds a format is faulty.
 
     Example:
@@ -97,13 +101,15 @@ def read(
 def read_more(
     graph: KnowledgeGraph, mappings: Sequence[Mapping[str, Any]], *sources: Any, **settings: Any
 ) -> KnowledgeGraph:
-    """Read sources that are added to a graph, tables by the mappings that its own were read by.
+    """Read sources that are added to a graph, with the table mappings of that graph.
 
     Args:
-        graph: The graph; its entities may be named by columns that name what other sources hold.
-        mappings: The mappings of its tables, as stored in an index; others are guessed.
+        graph: The graph. Columns of the sources may name its entities.
+        mappings: Mappings of the graph's tables, as stored in an index. Mappings of other tables
+            are guessed.
         sources: See :func:`read`.
-        settings: Keyword arguments of :func:`read`; mappings that are given there go first.
+        settings: Keyword arguments of :func:`read`. Mappings in ``mapping`` have priority over
+            ``mappings``.
 
     Raises:
         ReadError: See :func:`read`.
@@ -119,10 +125,10 @@ def read_more(
 def _expect_used(
     given: Sequence[TableMapping], graph: KnowledgeGraph, parts: Sequence[Part]
 ) -> None:
-    """Refuse mappings none of which fits a table.
+    """Check that at least one of the given mappings fits a table.
 
     Raises:
-        SettingsError: If none does.
+        SettingsError: If no given mapping was used.
     """
     used = [one for part in parts for one in part.table.read_by]
     if given and not any(one in used for one in given):
@@ -142,11 +148,11 @@ def inspect(
     """Return how sources would be read: mappings, joins, sampled rows and ignored columns.
 
     Args:
-        source: See :func:`read`, also for the rest.
+        source: See :func:`read`.
         more: Further sources.
-        format: Name of the format of all sources.
-        language: Tag of the language that names are wanted in.
-        mapping: Mappings of tables that are known.
+        format: Name of the format of all sources; see :func:`read`.
+        language: Tag of the preferred language of names; see :func:`read`.
+        mapping: Known mappings of tables; see :func:`read`.
 
     Raises:
         ReadError: If a source cannot be read.
@@ -162,7 +168,7 @@ def inspect(
 def _read(
     sources: Sequence[Any], settings: ReadSettings, known: KnowledgeGraph | None = None
 ) -> tuple[KnowledgeGraph, list[Part]]:
-    """Read sources; return their graph, and what it was made of."""
+    """Read sources; return the merged graph, and the part that each piece was read into."""
     if settings.format is not None:
         with_name(settings.format)
     with Archives() as archives:
@@ -192,7 +198,7 @@ def _read(
 
 
 def _read_each(pieces: Sequence[Piece], session: Session) -> list[Part]:
-    """Read pieces; one that cannot be read is left out with a warning, if it has siblings."""
+    """Read pieces; leave out an unreadable one with a warning if its source has other pieces."""
     parts = list[Part]()
     for piece in pieces:
         try:
@@ -212,7 +218,7 @@ def _read_piece(piece: Piece) -> Part:
     """Read a piece into a graph.
 
     Raises:
-        ReadError: If it cannot be read, or holds nothing.
+        ReadError: If the piece cannot be read, or holds nothing.
     """
     if piece.fault:
         raise piece.fault

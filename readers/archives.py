@@ -18,21 +18,21 @@ from ontodex.readers.tables.workbooks import CONTENT
 __all__ = ["Archives", "innermost", "is_archive"]
 
 USTAR = slice(257, 262), b"ustar"
-"""Position of the magic bytes of a tar file, and these."""
+"""Position of the magic bytes of a tar file, and the magic bytes."""
 
 DOCUMENTS = (CONTENT, "mimetype", "[Content_Types].xml")
-"""Members of zip files that are no archives: workbooks, other office documents, EPUB books."""
+"""Members of a zip file that show that it is an office document or an EPUB book."""
 
 ASIDE = "__MACOSX"
 """A folder of metadata that macOS adds to zip files."""
 
 MOST_FILES = 10_000
 PIECE = 1 << 20
-"""Bytes that are copied at once."""
+"""Number of bytes that are copied at once."""
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a file is a zip or tar archive, compressed or not, and no office document."""
+    """Tell whether a file is a zip or tar archive, compressed or not, but no office document."""
     if names := names_in_zip(path):
         return not any(name in names for name in DOCUMENTS)
     try:
@@ -42,9 +42,9 @@ def is_archive(path: Path) -> bool:
 
 
 def innermost(path: Path) -> Path:
-    """Follow folders that hold one folder and nothing else; return the last one.
+    """Descend through folders whose only content is one folder, and return the last folder.
 
-    Hidden files do not count. Any other path is returned as it is.
+    Hidden files are ignored. A path that is not such a folder is returned unchanged.
     """
     while (
         path.is_dir()
@@ -89,20 +89,21 @@ class Archives:
             folder.cleanup()
 
     def named(self, text: str) -> str:
-        """Replace the paths of unpacked files in a text by archive and member."""
+        """Replace paths of unpacked files in a text by the path of the archive and the member."""
         for folder, name in self._names.items():
             text = text.replace(folder, name)
         return text
 
     def unpacked(self, path: Path) -> Path:
-        """Unpack an archive; return its folder, or its file if it holds one alone.
+        """Unpack an archive; return the folder, or the file if the archive has only one.
 
-        Hidden members are left out. Archives in an archive stay packed. Any other path is returned
-        as it is.
+        Hidden members are left out. Archives inside an archive are not unpacked. A path that is not
+        an archive is returned unchanged.
 
         Raises:
-            ReadError: If the archive is damaged, locked or empty, has names that lead out of it or
-                more than 10,000 files, or unpacks to more than a hundred times its size.
+            ReadError: If the archive is damaged, encrypted or empty, has member names that lead out
+                of the folder, has more than 10,000 files, or unpacks to more than a hundred times
+                its size.
         """
         if any(path.is_relative_to(folder) for folder in self._names) or not is_archive(path):
             return path
@@ -129,14 +130,14 @@ def _unpacking(path: Path) -> Iterator[None]:
         raise ReadError(
             f"expected an archive that can be unpacked: {error.strerror or error}", str(path)
         ) from None
-    except Exception as error:  # of any kind: the libraries raise many
+    except Exception as error:  # the libraries raise many kinds of exceptions
         raise ReadError(
             f"expected an archive, found a damaged or locked one ({error})", str(path)
         ) from None
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    """Unpack an archive into a folder, within the limits of size and number of files."""
+    """Unpack an archive into a folder, within the limits on size and number of files."""
     left = max(FREE, MOST_TIMES * path.stat().st_size)
     for number, (name, content) in enumerate(_members(path)):
         place = PureWindowsPath(name)  # parses both kinds of slashes

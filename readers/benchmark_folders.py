@@ -1,8 +1,8 @@
 """Benchmark folders of link prediction: training, validation and test triples, with texts.
 
-Two layouts are read: triples of names (``train.txt``), and triples of numbers as OpenKE
-(``train2id.txt``) and LibKGE (``train.del``) write them. Either may have files of labels,
-definitions and relation texts beside the triples.
+Two kinds of folders are read: triples of names (``train.txt``), and triples of numbers as OpenKE
+(``train2id.txt``) and LibKGE (``train.del``) write them. Files of labels, definitions and relation
+texts may lie beside the triples.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SPLIT_NAME = re.compile(r"(?:.*[-_.])?(train|valid|dev|val|test)\.(?:txt|tsv|csv
 
 
 def _split_files(folder: Path) -> dict[str, Path]:
-    """Return the file of each split in a folder: train, valid, test.
+    """Return the file of each split in a folder, by ``"train"``, ``"valid"`` and ``"test"``.
 
     Raises:
         ReadError: If one split has several files.
@@ -54,15 +54,16 @@ def _split_files(folder: Path) -> dict[str, Path]:
 def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: Table) -> None:
     """Read the triples of each split, and the texts beside them.
 
-    ``entity_text.tsv`` and ``relation2text.txt`` declare entities and relations, in their order.
-    The text files of SimKGC and KG-BERT often cover several data sets, so they only describe what
-    the triples name. A warning counts held-out triples that are in the training split too.
+    ``entity_text.tsv`` and ``relation2text.txt`` declare entities and relations, in the order of
+    their lines. The text files of SimKGC and KG-BERT often cover several data sets, so their texts
+    are used only for names that occur in the triples. A warning counts held-out triples that are
+    also in the training split.
 
     Args:
         folder: The folder.
-        builder: Takes the triples by split, and the texts.
-        problems: Takes faulty lines, and remarks.
-        table: Takes ids and unread columns, if the files are tables of entities.
+        builder: Receives the triples by split, and the texts.
+        problems: Receives faulty lines, and remarks.
+        table: Receives ids and unread columns, if the files are tables of entities.
 
     Raises:
         ReadError: If there is no training split.
@@ -86,7 +87,7 @@ def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table:
 
 
 def _finish(texts: Mapping[str, Path], builder: GraphBuilder, problems: Problems) -> None:
-    """Warn of held-out triples in the training split; read the texts of what the triples name."""
+    """Warn of held-out triples in the training split, and read texts of names in the triples."""
     for split in ("valid", "test"):
         if shared := builder.count_shared("train", split):
             problems.remark(
@@ -104,7 +105,7 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 class _Splits:
-    """A folder of ``train``, ``valid`` and ``test``, in triples of names."""
+    """Format of folders with ``train``, ``valid`` and ``test`` as triples of names."""
 
     name = "splits"
     suffixes = (FOLDER,)
@@ -134,9 +135,9 @@ class _Layout(NamedTuple):
     """A layout of triples of numbers.
 
     Attributes:
-        names: File names of the entities and of the relations with their numbers.
+        names: Names of the files that number the entities and the relations.
         splits: File name of each split.
-        number: Position of the number in a line of the former: 0 or -1.
+        number: Position of the number in a line of the files in ``names``: 0 (first) or -1 (last).
         relation: Position of the relation in a triple: 1 or 2.
     """
 
@@ -176,15 +177,15 @@ def _layout(folder: Path) -> _Layout | None:
 
 
 def _read_numbered(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read the triples of each split with names in place of numbers, and the texts beside them.
+    """Read the triples of each split, with numbers replaced by names, and the texts beside them.
 
     Args:
         folder: The folder.
-        builder: Takes the triples by split, and the texts.
-        problems: Takes lines that are no triples, and numbers without a name.
+        builder: Receives the triples by split, and the texts.
+        problems: Receives lines that are not triples, and numbers without a name.
 
     Raises:
-        ReadError: If the files of neither layout are there.
+        ReadError: If the folder has the files of neither layout.
     """
     layout = _layout(folder)
     if layout is None:
@@ -202,7 +203,7 @@ def _read_numbered(folder: Path, builder: GraphBuilder, problems: Problems) -> N
                 if head and relation and tail:
                     builder.triple(head, relation, tail, split)
                     continue
-            if cells and not (number == len(cells) == 1):  # OpenKE's first line counts the others
+            if cells and not (number == len(cells) == 1):  # OpenKE's first line: number of lines
                 found = f"expected the numbers of two entities and a relation, found {line[:60]!r}"
                 problems.report(found, number, str(folder / name))
     name_freebase(builder)
@@ -210,7 +211,7 @@ def _read_numbered(folder: Path, builder: GraphBuilder, problems: Problems) -> N
 
 
 def _numbers(path: Path, layout: _Layout, problems: Problems) -> Iterator[tuple[str, str]]:
-    """Yield each number, as text, and its name."""
+    """Yield each number, as text, and the name that it stands for."""
     for number, line in lines_of(path, problems):
         parts = line.rsplit(None, 1) if layout.number else line.split(None, 1)
         if len(parts) == 2:
@@ -241,11 +242,14 @@ IDS, NAMED, DEFINED = (
     ("label", "name", "entity"),
     ("description", "entity_desc", "definition"),
 )
-"""Keys of ids, labels and definitions in JSON."""
+"""Keys of ids, labels and definitions in JSON objects."""
 
 
 def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
-    """Yield the cells of each line; shorter lines are problems, tabs in the last cell are kept."""
+    """Yield the cells of each line as a list of ``width`` cells.
+
+    Lines with fewer cells are reported to ``problems``. Tabs in the last cell are kept.
+    """
     for number, line in lines_of(path, problems):
         if not line or line.isspace():
             continue
@@ -345,7 +349,7 @@ def _relation_aliases(path: Path, builder: GraphBuilder, problems: Problems) -> 
 
 
 def _lists(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read labels and definitions of entities and relations in JSON: under ids, or in a list."""
+    """Read labels and definitions of entities and relations from JSON; see :func:`_under_ids`."""
     relations = set(builder.relation_ids())
     for identifier, about in _under_ids(path, problems):
         texts = (
@@ -363,7 +367,10 @@ def _lists(path: Path, builder: GraphBuilder, problems: Problems) -> None:
 
 
 def _under_ids(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
-    """Yield each id in a JSON document, and its value or object."""
+    """Yield each id of a JSON document, and its label or object.
+
+    The document is an object with the ids as keys, or a list of objects that contain their ids.
+    """
     try:
         value = json.loads(text_of(path))
     except (ValueError, RecursionError) as error:
@@ -391,4 +398,4 @@ DESCRIPTIONS: Mapping[str, Describe] = MappingProxyType(
         "wikidata5m_text.txt": _definitions,
     }
 )
-"""Reader of each file of texts, by lower-case name; of several definitions the first counts."""
+"""Reader of each file of texts, by lower-case name; the first definition of an entity is kept."""

@@ -18,15 +18,15 @@ ASSERTION = re.compile(rb"/a/\[/r/[^\t\n]*\t/r/[^\t\n]*\t/")
 
 
 def read_conceptnet(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read the assertions between two concepts in the language of the builder.
+    """Read the assertions whose two concepts are in the language of the builder.
 
-    A line holds the URI of the assertion, its relation, start and end, and metadata in JSON, which
-    is left out.
+    A line has the URI of the assertion, the relation, the start, the end, and metadata in JSON. The
+    metadata is not read.
 
     Args:
         path: The file.
-        builder: Takes the concepts and their links.
-        problems: Takes lines that are no assertions.
+        builder: Receives the concepts and their links.
+        problems: Receives lines that are not assertions.
 
     Raises:
         ReadError: If no assertion is in the language.

@@ -1,4 +1,4 @@
-"""Files as bytes and as lines: compression, byte order marks, encodings and limits of size."""
+"""Reading files as bytes and lines: compression, byte order marks, encodings and size limits."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ HEAD = 1 << 16
 LONGEST_LINE = 1 << 22
 FREE = 1 << 20
 MOST_TIMES = 100
-"""Limits of decompression: more than both, bytes and times the file, is taken for an attack."""
+"""A file that decompresses to more than ``FREE`` bytes and ``MOST_TIMES`` its size is rejected."""
 
 USUAL_TIMES = 16
 """Assumed ratio of decompressed to compressed size."""
 
 
 def plain_name(path: Path) -> str:
-    """Return the lower-case file name without the suffix of compression.
+    """Return the lower-case file name without a suffix of compression such as ``.gz``.
 
     >>> plain_name(Path("data/Train.TXT.gz"))
     'train.txt'
@@ -66,7 +66,7 @@ def plain_name(path: Path) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a file as bytes: decompressed, after the byte order mark.
+    """Open a file for reading bytes, decompressed and without a byte order mark.
 
     Raises:
         ReadError: If the file cannot be opened or decompressed, is UTF-16, or decompresses to more
@@ -118,7 +118,7 @@ class _Unzipped(io.RawIOBase):
 
 
 def names_in_zip(path: Path) -> list[str]:
-    """Return the names of the members of a zip file; none of a damaged or another file."""
+    """Return the names of the members of a zip file; an empty list for other or damaged files."""
     if not path.is_file():
         return []
     try:
@@ -141,7 +141,7 @@ def bounded_lines(stream: BinaryIO, path: Path) -> Iterator[bytes]:
     """Yield the lines of a stream.
 
     Raises:
-        ReadError: If one is longer than 4 MiB.
+        ReadError: If a line is longer than 4 MiB.
     """
     number = 0
     while line := stream.readline(LONGEST_LINE + 1):
@@ -159,7 +159,7 @@ def head_of(path: Path) -> bytes:
     """Return the first 64 KiB of a file, decompressed.
 
     Raises:
-        ReadError: As :func:`opened`.
+        ReadError: See :func:`opened`.
     """
     with opened(path) as stream:
         return stream.read(HEAD)
@@ -169,7 +169,7 @@ def text_of(path: Path) -> str:
     """Return the text of a UTF-8 file.
 
     Raises:
-        ReadError: As :func:`opened`, and if the file is no UTF-8.
+        ReadError: See :func:`opened`; also if the file is not UTF-8.
     """
     with opened(path) as stream:
         try:
@@ -182,12 +182,12 @@ def text_of(path: Path) -> str:
 
 
 def lines_of(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, text without line end) of each line of a UTF-8 file.
+    """Yield the number of each line of a UTF-8 file, from 1, and its text without the line end.
 
-    Lines that are no UTF-8 are problems, and left out.
+    Lines that are not UTF-8 or have NUL bytes are left out and reported to ``problems``.
 
     Raises:
-        ReadError: As :func:`opened` and :func:`bounded_lines`.
+        ReadError: See :func:`opened` and :func:`bounded_lines`.
     """
     with opened(path) as stream:
         behind = 0

@@ -1,12 +1,12 @@
-"""What a format is: the protocol that readers and plug-ins implement, and what they are given.
+"""Formats: the protocol that readers and plug-ins implement, and the sources that they read.
 
 To add a format, write an object with the members of :class:`Format` and list it in
-``ontodex.readers.registry``. A package of its own registers the object as an entry point instead::
+``ontodex.readers.registry``. A separate package registers the object as an entry point instead::
 
     [project.entry-points."ontodex.readers"]
     toy = "toy_format:FORMAT"
 
-:class:`FileFormat` and :class:`FolderFormat` make a format of two functions.
+:class:`FileFormat` and :class:`FolderFormat` build a format from two functions.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ __all__ = [
 ]
 
 FOLDER = "/"
-"""In place of the suffixes of a format: its sources are folders."""
+"""The only suffix of a format whose sources are folders."""
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".tab")
-"""Suffixes of tables, whose cells may hold what looks like other formats."""
+"""Suffixes of tables; their cells may contain text that looks like another format."""
 
 SYNTAX_SUFFIXES = frozenset(
     (".obo", ".ttl", ".turtle", ".nt", ".ntriples", ".nq", ".nquads", ".trig")
 )
-"""Suffixes that decide between the text syntaxes of OBO and RDF before the content does."""
+"""Suffixes that identify a text syntax of OBO or RDF; the content is then not examined."""
 
 XML = re.compile(
     rb"<(?:[!?]|[A-Za-z_][\w:.-]*(?:\s+[\w:.-]+\s*=[^<>]*>|\s*/?>(?!\s+<[^<>\s]*>\s+[<\"_])))"
 )
-"""The beginning of an XML document; an IRI in angle brackets, as in N-Triples, is none."""
+"""The beginning of an XML document, but not an IRI in angle brackets as in N-Triples."""
 
 NO_JSON = re.compile(rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])")
-"""A bracket that starts a stanza of OBO or a blank node of Turtle."""
+"""A bracket that starts a stanza of OBO or a blank node of Turtle, not a JSON list."""
 
 LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
@@ -74,12 +74,13 @@ class ReadSettings:
     Args:
         on_error: What to do about faulty parts: ``"raise"``, ``"warn"`` or ``"skip"``.
         format: Name of the format of all sources; ``None`` to detect it for each.
-        language: Tag of the language that labels, synonyms and definitions are wanted in.
-        negated: Read the links that a source denies, in place of those it asserts.
-        mappings: What the columns of tables hold; tables that none fits are guessed.
+        language: Tag of the preferred language of labels, synonyms and definitions.
+        negated: Read the links that a source negates, instead of the links that it asserts.
+        mappings: What the columns of tables hold. For a table that no mapping fits, the mapping is
+            guessed.
 
     Raises:
-        SettingsError: If ``on_error`` is unknown or ``language`` is no language tag.
+        SettingsError: If ``on_error`` is unknown or ``language`` is not a language tag.
     """
 
     on_error: str = "warn"
@@ -98,14 +99,14 @@ class ReadSettings:
 
 @dataclass(frozen=True)
 class Source:
-    """What a format reads into one graph.
+    """A file, folder or object, or a part of a file, that a format reads into one graph.
 
     Attributes:
-        path: The file or folder; of an object in memory, the name of its class.
-        settings: How it is read.
-        content: What was found in the file before, if its format opens files: one of its tables, or
-            a parsed document; of an object in memory, the object.
-        table: Takes the ids and the unread columns of a table, so that tables that are read
+        path: The file or folder. For an object in memory, the name of its class.
+        settings: Settings of the call.
+        content: For an object in memory, the object. For a format that opens files before they are
+            read, what was found: one of the tables, or a parsed document. Otherwise ``None``.
+        table: Receives the ids and the unread columns of a table, so that tables that are read
             together can be compared.
     """
 
@@ -119,8 +120,8 @@ class Format(Protocol):
     """A format of files or folders.
 
     Attributes:
-        name: What users call the format (``format=``, ``--format``).
-        suffixes: Lower-case suffixes of its files, as ``.obo``; ``(FOLDER,)`` if it reads folders.
+        name: Name of the format for users (``format=``, ``--format``).
+        suffixes: Lower-case suffixes of its files, such as ``.obo``; ``(FOLDER,)`` for folders.
         description: One sentence for ``ontodex formats``.
     """
 
@@ -139,21 +140,21 @@ class Format(Protocol):
     def sniff(self, path: Path, head: bytes) -> bool:
         """Tell whether a file or folder is in this format.
 
-        Each source is sniffed once: the registry asks its formats in order, and takes the first one
-        that answers yes.
+        The registry asks its formats in order, once for each source, and uses the first format that
+        returns true.
 
         Args:
-            path: The file, or the folder if :attr:`suffixes` says that the format reads folders.
-            head: The first 64 KiB of the file, decompressed; nothing of a folder.
+            path: The file, or the folder if :attr:`suffixes` is ``(FOLDER,)``.
+            head: The first 64 KiB of the file, decompressed; empty for a folder.
         """
 
     def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
         """Read a source.
 
         Args:
-            source: What is read, and how.
-            builder: Takes entities, relations and triples.
-            problems: Takes faulty parts, with their lines, and remarks.
+            source: The source and its settings.
+            builder: Receives entities, relations and triples.
+            problems: Receives faulty parts, with their lines, and remarks.
 
         Raises:
             ReadError: If the source cannot be read.
@@ -162,7 +163,7 @@ class Format(Protocol):
 
 @dataclass(frozen=True)
 class NamedFormat:
-    """What each format states of itself; the attributes are those of :class:`Format`."""
+    """The attributes that every format has; see :class:`Format`."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -174,8 +175,8 @@ class FileFormat(NamedFormat):
     """A format of files that is read from the path alone.
 
     Attributes:
-        matches: Tells from path and first bytes whether a file is in the format.
-        reader: Reads a path into a builder; reports faulty parts.
+        matches: Returns whether a file is in the format, given its path and first bytes.
+        reader: Reads a path into a builder, and reports faulty parts.
     """
 
     matches: Callable[[Path, bytes], bool]
@@ -197,8 +198,8 @@ class FolderFormat:
     Attributes:
         name: See :class:`Format`.
         description: See :class:`Format`.
-        matches: Tells whether a folder is in the format.
-        reader: Reads a folder into a builder; reports faulty parts.
+        matches: Returns whether a folder is in the format.
+        reader: Reads a folder into a builder, and reports faulty parts.
         suffixes: See :class:`Format`.
     """
 
@@ -222,22 +223,22 @@ def expect_folder(path: Path, format: str) -> None:
     """Check that a source of a folder format is a folder.
 
     Raises:
-        ReadError: If it is a file.
+        ReadError: If the path is not a folder.
     """
     if not path.is_dir():
         raise ReadError(f"expected a folder for the format {format!r}, found a file", str(path))
 
 
-# What first bytes and suffix say ----------------------------------------------------------------
+# Detection by first bytes and suffix ------------------------------------------------------------
 
 
 def never(path: Path, head: bytes) -> bool:
-    """Match no file: for formats that only ``format=`` chooses."""
+    """Match no file; this is for formats that are used only if ``format=`` names them."""
     return False
 
 
 def suffix_of(path: Path) -> str:
-    """Return the lower-case suffix of a file, without that of compression.
+    """Return the lower-case suffix of a file, before a suffix of compression such as ``.gz``.
 
     >>> suffix_of(Path("pets.OBO.gz"))
     '.obo'
@@ -246,13 +247,13 @@ def suffix_of(path: Path) -> str:
 
 
 def syntax_matches(path: Path, suffixes: tuple[str, ...], *, content: object = False) -> bool:
-    """Tell whether a text is in a syntax of OBO or RDF: by its suffix, or else by its content.
+    """Tell whether a text is in a syntax of OBO or RDF, by its suffix or else by its content.
 
     Args:
         path: The file.
-        suffixes: Those of the syntax.
-        content: Whether the first bytes look like the syntax; only asked if the suffix decides
-            nothing.
+        suffixes: Suffixes of the syntax.
+        content: Whether the first bytes look like the syntax; used only if the suffix is not a
+            suffix of any syntax of OBO or RDF.
     """
     suffix = suffix_of(path)
     return suffix in suffixes or (suffix not in SYNTAX_SUFFIXES and bool(content))
@@ -272,16 +273,16 @@ def first_line(head: bytes) -> bytes:
 
 
 def is_binary(head: bytes) -> bool:
-    """Tell whether first bytes are no text: whether they hold many control characters."""
+    """Tell whether first bytes are binary: many of the first 1,024 are control characters."""
     return sum(byte < 9 for byte in head.lstrip()[:1024]) > 8
 
 
 def looks_like_xml(head: bytes) -> bool:
-    """Tell whether a file begins as XML."""
+    """Tell whether a file begins like XML."""
     return bool(XML.match(head.lstrip()))
 
 
 def looks_like_json(head: bytes) -> bool:
-    """Tell whether a file begins as JSON: with an object or a list."""
+    """Tell whether a file begins like JSON, with an object or a list."""
     start = head.lstrip()
     return start.startswith((b"{", b"[")) and not NO_JSON.match(start)

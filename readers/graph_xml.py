@@ -24,22 +24,23 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class GraphXmlFormat(NamedFormat):
-    """A format of graphs in XML; its name is that of the root element: graphml or gexf."""
+    """A format of graphs in XML; ``name`` is the name of the root element: graphml or gexf."""
 
     def sniff(self, path: Path, head: bytes) -> bool:
-        """Tell whether the root element of a file is that of the format."""
+        """Tell whether the root element of a file has the name of the format."""
         root = re.compile(rb"<(?:!doctype\s+)?%b[\s>]" % self.name.encode(), re.IGNORECASE)
         return root.match(head, after_prolog(head)) is not None
 
     def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        """Read nodes and edges with their attributes, as records of nodes and links in JSON.
+        """Read nodes and edges with their attributes, like records of nodes and links in JSON.
 
-        The relation of an edge is an attribute such as ``relation``, ``label`` or ``type``, or its
-        id where edges share ids, as in the GraphML that networkx writes of a multigraph.
+        The relation of an edge is an attribute such as ``relation``, ``label`` or ``type``. Without
+        such an attribute, the id of the edge is the relation if several edges share ids, as in the
+        GraphML that networkx writes for a multigraph.
 
         Raises:
             ReadError: If the file is not in the format, has no nodes or no relations, or declares
-                entities that look hostile.
+                XML entities that look like an attack.
         """
         records = _records(source.path, self.name, problems)
         read_records(records, builder, problems, source.table, negated=source.settings.negated)
@@ -89,7 +90,7 @@ def _parsed(document: Any, format: str, source: str) -> Any:
     """Parse a document with networkx.
 
     Raises:
-        ReadError: If it is not of its format.
+        ReadError: If the document is not in its format.
     """
     import networkx
 
@@ -99,14 +100,14 @@ def _parsed(document: Any, format: str, source: str) -> Any:
         return networkx.read_gexf(document)
     except ReadError:
         raise
-    except Exception as error:  # of any kind: a faulty document trips networkx in many places
+    except Exception as error:  # networkx raises many kinds for faulty documents
         raise ReadError(
             f"expected {format.upper()}, found a fault ({error}); nothing was read", source
         ) from None
 
 
 def _parted(labels: Any) -> Any:
-    """Split the labels of a node that Neo4j exported.
+    """Split the labels of a node that Neo4j exported; other values are returned unchanged.
 
     >>> _parted(":User:Person")
     ['User', 'Person']

@@ -1,4 +1,4 @@
-"""Inspecting sources: what each table of them would be read as, before an index is built."""
+"""Inspection of sources: how each table would be read, before an index is built."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ FIELDS = {
     "tool": "tool (SSSOM)",
     "obsolete": "marks obsolete rows",
 }
-"""What a column becomes, by the field of a mapping that names it."""
+"""Description of a column's role, by the field of the mapping that names the column."""
 
 LONGEST = 60
-"""Letters of a text in a preview."""
+"""Maximal number of letters of a text in a preview."""
 
 LINKS = 5
-"""Links of an entity in a preview."""
+"""Maximal number of links of an entity in a preview."""
 
 
 @dataclass(frozen=True)
 class InspectedTable:
-    """A table, and what it would be read as.
+    """A table, and how it would be read.
 
     Attributes:
         source: The file, sheet or list.
-        mapping: What its columns hold.
-        columns: What each column becomes, or why it is left out.
-        samples: The first rows as they would be read, a text each.
+        mapping: What the columns hold.
+        columns: For each column, what it is read as, or why it is left out.
+        samples: The first rows as they would be read, one text per row.
     """
 
     source: str
@@ -70,12 +70,12 @@ class InspectedTable:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What sources would be read as.
+    """How sources would be read.
 
     Attributes:
-        graph: The graph that they make.
-        tables: Their tables.
-        remarks: The warnings of reading them: what was guessed, and what is left out.
+        graph: The graph that the sources are read into.
+        tables: The tables of the sources.
+        remarks: The warnings while reading: what was guessed, and what is left out.
     """
 
     graph: KnowledgeGraph
@@ -88,7 +88,7 @@ class Inspection:
         return tuple(table.mapping for table in self.tables)
 
     def write(self, path: str | Path) -> None:
-        """Write the mappings as YAML, for editing and for ``mapping`` of :func:`ontodex.read`."""
+        """Write the mappings as YAML, to be edited and given to :func:`ontodex.read`."""
         Path(path).write_text(mappings_text(self.mappings), "utf-8")
 
     def __str__(self) -> str:
@@ -102,11 +102,11 @@ class Inspection:
 
 
 def inspected(graph: KnowledgeGraph, parts: Sequence[Any], remarks: Sequence[str]) -> Inspection:
-    """Return what parts of sources were read as.
+    """Return an inspection of sources that have been read.
 
     Args:
         graph: The graph of all parts.
-        parts: See :class:`ontodex.readers.parts.Part`.
+        parts: The parts; see :class:`ontodex.readers.parts.Part`.
         remarks: The warnings that were given.
     """
     tables = [
@@ -120,7 +120,7 @@ def inspected(graph: KnowledgeGraph, parts: Sequence[Any], remarks: Sequence[str
 
 
 def _columns(mapping: TableMapping) -> Iterator[tuple[str, str]]:
-    """Yield each column, and what it becomes."""
+    """Yield each column, and what it is read as or why it is left out."""
     becomes = {
         column: what
         for field, what in FIELDS.items()

@@ -33,11 +33,11 @@ __all__ = ["Document", "gathered", "joined"]
 
 
 UNNAMED = ("head", "relation", "tail")
-"""Columns of a table without a header."""
+"""Names of the three columns of a table of triples without a header."""
 
 
 MOST_TABLES = 200
-"""Maximal number of tables that are joined: each may name rows of any other."""
+"""Maximal number of tables that are joined, as every pair of tables is compared."""
 
 
 class Document(NamedTuple):
@@ -45,10 +45,11 @@ class Document(NamedTuple):
 
     Attributes:
         path: The file.
-        problems: Receives its faults.
-        lists: The objects in each of its lists, or of each kind of element.
-        is_record: Whether it is a single object.
-        called: Names of columns in the mapping, by keys of the records.
+        problems: Receives the faults of the file.
+        lists: Records of each list of the file by its name, or of each kind of XML element.
+        is_record: Whether the file is a single object.
+        called: For columns that were renamed to ``head``, ``relation``, ``tail`` or ``id``, the
+            original name in the mapping by the new name.
     """
 
     path: Path
@@ -64,8 +65,8 @@ class Document(NamedTuple):
 def gathered(sources: Sequence[Any]) -> list[Any]:
     """Return sources with the record files of a folder combined into one document.
 
-    The document replaces the first of these files, and ``None`` the others. Records of different
-    kinds remain separate.
+    The document takes the position of the first of these files, and ``None`` the positions of the
+    others. Files are not combined if their records have different keys.
     """
     found, by_folder = [*sources], dict[Path, list[int]]()
     for number, one in enumerate(sources):
@@ -91,7 +92,7 @@ def _say_the_same(records: Sequence[Record]) -> bool:
 
 
 Joined = tuple[Sheet | Document, TableMapping]
-"""A table with ids in place of keys, and the mapping of its keys, or its given mapping."""
+"""A table with its foreign keys replaced by ids, and its guessed or given mapping."""
 
 
 def joined(
@@ -99,14 +100,15 @@ def joined(
     names: Sequence[str],
     mappings: Sequence[TableMapping] = (),
 ) -> list[list[Joined]]:
-    """Return the tables of each source, with ids in place of keys; nothing where nothing is joined.
+    """Return, for each source, its joined tables, with foreign keys replaced by ids.
 
-    See :func:`ontodex.readers.mapping.joins.guess_joins`.
+    A source has an empty list if none of its tables changes. See
+    :func:`ontodex.readers.mapping.joins.guess_joins`.
 
     Args:
-        sources: Tables, and what JSON and XML hold.
-        names: Name of each, in words.
-        mappings: Mappings that were given; where one fits, no join is guessed.
+        sources: Tables, and documents of JSON, YAML or XML.
+        names: Name of each source, in words.
+        mappings: Mappings that the user gave. If one fits any table, no joins are guessed.
     """
     named = zip(sources, names, strict=True)
     found = [
@@ -147,8 +149,9 @@ class _Rows:
     """A table in a file or a sheet.
 
     Attributes:
-        tables: The table; empty without a header, with duplicate columns, or with links of words.
-        mappings: The mapping that was given for it, or nothing.
+        tables: A list with the table; empty if the table has no header, has duplicate columns, or
+            consists of links whose heads and tails are not numbers.
+        mappings: A list with the mapping that was given for the table, or with ``None``.
     """
 
     def __init__(
@@ -209,11 +212,11 @@ class _Rows:
         ]
 
     def read_by(self, keys: Sequence[Resolved]) -> list[Joined]:
-        """Return the table with ids in place of keys, if there are any."""
+        """Return the table with foreign keys replaced by ids; an empty list if nothing changes."""
         return [(self._read_by(of), of.mapping) for of in keys if self._is_read_by(of)]
 
     def _is_read_by(self, of: Resolved) -> bool:
-        """Return whether the table changes."""
+        """Return whether ids replace keys of the table, or its columns are renamed."""
         if any(self.mappings):
             return of.changes
         return of.changes or _renames(of.mapping, self.tables[0])
@@ -237,11 +240,11 @@ class _Rows:
 
 
 class _Lists:
-    """The lists of objects that a document holds.
+    """The lists of objects in a document.
 
     Attributes:
-        tables: A table for each list, or nothing if one would be too large for what it holds.
-        mappings: The mapping that was given for each, or nothing.
+        tables: A table for each list; empty if the records of a list are too different for a table.
+        mappings: For each table, the mapping that was given for it, or ``None``.
     """
 
     def __init__(self, source: Document, mappings: Sequence[TableMapping] = ()) -> None:
@@ -259,7 +262,7 @@ class _Lists:
         ]
 
     def read_by(self, keys: Sequence[Resolved]) -> list[Joined]:
-        """Return the lists with ids in place of keys, if there are any."""
+        """Return the lists with foreign keys replaced by ids; an empty list if none changes."""
         if not any(
             of.changes or _renames(of.mapping, table)
             for of, table in zip(keys, self.tables, strict=False)
@@ -277,7 +280,7 @@ class _Lists:
                 called={new: old for old, new in instead.items()},
             )
             found.append((document, of.mapping))
-            problems = problems.of(problems.source)  # those of the document are reported once
+            problems = problems.of(problems.source)  # faults of the document are reported once
         return found
 
     def _read_by(self, key: str, of: Resolved) -> list[Record]:
@@ -289,21 +292,21 @@ class _Lists:
 
 
 def _renames(mapping: TableMapping, table: KeyedTable) -> bool:
-    """Return whether a column is the id or the head, and not the first one with such a name."""
+    """Return whether the mapping has an id or head other than the first column named as an id."""
     names = [*table.cells]
     first = [names[at] for at in table.columns.id[:1]]
     return bool({*filter(None, (mapping.head, *mapping.id))} - {*first})
 
 
 def header_names(mapping: TableMapping) -> dict[str, str]:
-    """Return the original names of the columns of a joined table, by their current names."""
+    """Return the new names (``head``, ``id``, …) of columns of a joined table, by old name."""
     if mapping.head:
         return {mapping.head: "head", mapping.relation: "relation", mapping.tail: "tail"}
     return dict.fromkeys(mapping.id, "id")
 
 
 def _are_columns(names: Sequence[str]) -> bool:
-    """Return whether names are distinct names of columns."""
+    """Return whether names are distinct, more than one, and have letters, as names of columns."""
     return len({*names}) == len(names) > 1 and all(map(LETTER.search, filter(None, names)))
 
 
@@ -318,7 +321,7 @@ def _table(key: str, records: Sequence[Record]) -> KeyedTable:
 
 
 def _joined(record: Record, of: Resolved) -> Record:
-    """Return a record with ids in place of keys."""
+    """Return a record with foreign keys replaced by ids."""
     instead = header_names(of.mapping)
     return {
         instead.get(key, key): of.cell(key, cell_of(record[key])) if of.has(key) else record[key]

@@ -31,13 +31,13 @@ def read_object(source: Source, builder: GraphBuilder, problems: Problems) -> No
     """Read the object that is the content of a source.
 
     Args:
-        source: What is read; ``source.table`` takes ids and unread columns of a data frame.
-        builder: Takes entities, relations and triples.
-        problems: Takes faulty parts, and remarks.
+        source: The source; ``source.table`` receives ids and unread columns of a data frame.
+        builder: Receives entities, relations and triples.
+        problems: Receives faulty parts, and remarks.
 
     Raises:
-        ReadError: If the object is of another kind, or a data frame has no columns for triples or
-            entities.
+        ReadError: If the type of the object is not supported, or a data frame has no columns for
+            triples or entities.
     """
     content = source.content
     if hasattr(content, "namespaces") and hasattr(content, "triples"):
@@ -57,8 +57,8 @@ def read_object(source: Source, builder: GraphBuilder, problems: Problems) -> No
 def _read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
     """Read a networkx graph.
 
-    The relation of an edge is its attribute ``relation``, or its key. Attributes of nodes are
-    ``label``, ``definition``, ``synonyms`` and ``alternative_ids``; those of the graph are
+    The relation of an edge is its attribute ``relation``, or else its key. Attributes of nodes are
+    ``label``, ``definition``, ``synonyms`` and ``alternative_ids``. Attributes of the graph are
     ``relations`` (label by relation) and ``prefixes``.
     """
     builder.prefixes.update(graph.graph.get("prefixes") or {})
@@ -96,15 +96,15 @@ def _read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> Non
 def _read_frame(
     frame: Any, builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False
 ) -> None:
-    """Read a pandas or polars frame: triples or entities by its column names, or three columns.
+    """Read a pandas or polars frame as triples or entities, by its column names.
 
-    A named index of a pandas frame is a column. If column names are given and none is known, the
-    first three columns are read as triples, with a warning. ``table`` takes ids and unread columns;
-    ``negated`` is as for :func:`ontodex.readers.table_files.read_table`.
+    If no column name is known, the first three columns are read as triples, with a warning unless
+    the names are numbers. A named index of a pandas frame is a column. ``table`` receives ids and
+    unread columns; for ``negated`` see :func:`ontodex.readers.table_files.read_table`.
 
     Raises:
-        ReadError: If there are fewer than three columns and they name no entities, or if they name
-            heads and tails but no relation.
+        ReadError: If no column name is known and there are fewer than three columns, or if columns
+            name heads and tails but no relation.
     """
     frame = _with_index(frame)
     names = [str(name) for name in frame.columns]
@@ -146,7 +146,7 @@ def _add_frame(
     table: Table,
     negated: bool,
 ) -> None:
-    """Add the rows of a frame; of columns that are not read, no cells are made."""
+    """Add the rows of a frame; cells of unread columns are not converted."""
     used = {*mapping.used}
     cells = zip(
         *(
@@ -193,7 +193,7 @@ def _column(frame: Any, at: int) -> Iterator[str]:
 
 
 def _cell(value: Any) -> str:
-    """Return a cell as text: values joined by ``|``, whole numbers without ``.0``."""
+    """Return a cell as text: several values joined by ``|``, whole numbers without ``.0``."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return "|".join(_texts(value))

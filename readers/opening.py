@@ -1,7 +1,7 @@
-"""From the sources that a user names to the pieces that are read, one graph each.
+"""Splitting the sources that a user names into pieces, each of which is read into one graph.
 
-Archives are unpacked, folders become their files, each file is sniffed once, files of tables and
-records are opened, and tables are joined by their keys.
+Archives are unpacked, folders are replaced by their files, the format of each file is detected,
+files of tables and records are opened, and tables are joined by their keys.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ ABOUT_OTHERS = re.compile(
     r"(?:readme|licen[cs]e|changelog)(?:\.txt)?|datapackage\.json|.*\.(?:md|rst|pdf|html?)",
     re.IGNORECASE,
 )
-"""Names of files that describe the other files of a folder."""
+"""Names of files that describe the other files of a folder, and are not read."""
 
 SHOWN = 5
-"""Names of files that a message lists."""
+"""Maximal number of file names that a message lists."""
 
 Reader = Callable[[Source, GraphBuilder, Problems], None]
 
 
 @dataclass(frozen=True)
 class Session:
-    """What all sources of a call of :func:`ontodex.read` have in common.
+    """Settings and archives that all sources of one call of :func:`ontodex.read` share.
 
     Attributes:
-        settings: How they are read.
-        archives: Where archives are unpacked, until the session ends.
+        settings: Settings of the call.
+        archives: Context in which archives are unpacked, until the call ends.
     """
 
     settings: ReadSettings
@@ -60,15 +60,15 @@ class Session:
 
 @dataclass(frozen=True)
 class Piece:
-    """What is read into one graph: a file, folder or object, or a table or list found in a file.
+    """A file, folder, object, or table or list in a file, that is read into one graph.
 
     Attributes:
-        source: What is read.
-        problems: Takes its faulty parts.
-        reader: Reads the source, unless there is a fault.
-        fault: Why the source cannot be read.
-        kind: ``"file"``, ``"table"`` or ``"list"``; for messages.
-        has_siblings: Whether other pieces come from the same source of the user.
+        source: The source with its settings.
+        problems: Receives the faulty parts of the source.
+        reader: Reads the source; not called if there is a fault.
+        fault: Error that says why the source cannot be read, or ``None``.
+        kind: ``"file"``, ``"table"`` or ``"list"``, for messages.
+        has_siblings: Whether the source that the user named has other pieces.
     """
 
     source: Source
@@ -85,15 +85,15 @@ class Piece:
 
 
 def opened(sources: Sequence[Any], session: Session) -> list[Piece]:
-    """Return the pieces of sources, in order, with ids in place of the keys that join their tables.
+    """Return the pieces of sources, in order, with tables joined: foreign keys are replaced by ids.
 
     Args:
         sources: Paths and objects in memory.
-        session: How they are read.
+        session: Settings and archives of the call.
 
     Raises:
-        ReadError: If a folder holds no file that can be read, or, where faults are errors, one that
-            cannot.
+        ReadError: If no file of a folder can be read, or if ``on_error`` is ``"raise"`` and one
+            file of a folder cannot.
     """
     pieces: list[Piece] = []
     for one in sources:
@@ -121,7 +121,7 @@ def opened(sources: Sequence[Any], session: Session) -> list[Piece]:
 
 
 def _pieces(source: Any, session: Session) -> Iterator[Piece]:
-    """Yield the pieces of a source: of a folder in no format, of an archive and of a file."""
+    """Yield the pieces of a source: an object in memory, a folder, an archive or a file."""
     if not isinstance(source, str | Path):
         yield _object_piece(source, session)
         return
@@ -136,7 +136,7 @@ def _object_piece(source: Any, session: Session) -> Piece:
     """Return an object in memory as a piece.
 
     Raises:
-        SettingsError: If it is given a format.
+        SettingsError: If a format is given for an object that is not a :class:`KnowledgeGraph`.
     """
     settings = session.settings
     is_graph = isinstance(source, KnowledgeGraph)
@@ -150,10 +150,10 @@ def _object_piece(source: Any, session: Session) -> Piece:
 
 
 def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
-    """Yield a folder that is in a format as a piece, or else the pieces of its files.
+    """Yield a folder as one piece if it is in a folder format, or else the pieces of its files.
 
     Raises:
-        ReadError: If no file can be read, or, where faults are errors, one cannot.
+        ReadError: If no file can be read, or if ``on_error`` is ``"raise"`` and one cannot.
     """
     name = session.settings.format
     format = registry.sniff_folder(folder) if name is None else _named_folder(folder, name)
@@ -182,7 +182,11 @@ def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
 
 
 def _named_folder(folder: Path, name: str) -> Format | None:
-    """Return the format that a folder is read in as a whole, where the user names a format."""
+    """Return the folder format in which to read a folder, given the name of a format.
+
+    If the named format is not a folder format, a folder of benchmark splits still has the format
+    ``splits``, and the result for other folders is ``None``.
+    """
     format = registry.with_name(name)
     if FOLDER in format.suffixes:
         return format
@@ -191,10 +195,12 @@ def _named_folder(folder: Path, name: str) -> Format | None:
 
 
 def _of_folder(path: Path, session: Session) -> Iterator[Piece]:
-    """Yield the pieces of a file in a folder; none if it is about the others or in no format.
+    """Yield the pieces of a file in a folder.
+
+    A file that describes the other files or is in no known format has no pieces.
 
     Raises:
-        ReadError: If it is in no format, and faults are errors.
+        ReadError: If the file is in no known format, and ``on_error`` is ``"raise"``.
     """
     if session.settings.format is None and ABOUT_OTHERS.fullmatch(path.name):
         return
@@ -211,7 +217,7 @@ def _of_folder(path: Path, session: Session) -> Iterator[Piece]:
 
 
 def _in_file(path: Path, session: Session) -> Iterator[Piece]:
-    """Yield the pieces of a file; one with a fault if it does not exist or is in no format."""
+    """Yield the pieces of a file; a single piece with a fault if it cannot be opened."""
     try:
         if not path.exists():
             raise ReadError(
@@ -232,7 +238,7 @@ def _format_of(path: Path, session: Session) -> Format:
 
 
 def _in_format(path: Path, format: Format, session: Session) -> Iterator[Piece]:
-    """Yield a file as a piece, or, if its format opens files, what it finds in the file."""
+    """Yield a file as one piece, or, if its format opens files, a piece for each content found."""
     piece = _piece(path, format, session)
     if not isinstance(format, TabularFormat):
         yield piece
@@ -258,19 +264,19 @@ def _piece(path: Path, format: Format, session: Session) -> Piece:
 
 
 def _table_name(source: Source) -> str:
-    """Return the name of a table in words: that of its sheet or file; nothing of other sources."""
+    """Return the name of a sheet or else of the file, in words."""
     if isinstance(source.content, Sheet) and source.content.name:
         return table_name(source.content)
     return table_name(source.path)
 
 
 def _declared(source: Source) -> Declared:
-    """Return what a data package beside a file says of the table in it."""
+    """Return what a data package beside a file declares about the table in the file."""
     return declared_by(source.content) if isinstance(source.content, Path) else Declared()
 
 
 def _gathered(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return pieces with the files of a folder that hold one record each as one piece."""
+    """Return pieces, with the files of a folder that have one record each as one piece."""
     contents = [piece.source.content for piece in pieces]
     found = []
     for piece, before, after in zip(pieces, contents, gathered(contents), strict=True):
@@ -283,14 +289,14 @@ def _gathered(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[Piece]:
-    """Yield pieces with ids in place of the keys that join tables, and warn of what was joined.
+    """Yield pieces with tables joined (foreign keys replaced by ids), and warn of guessed joins.
 
-    The lists of a document become pieces of their own if any of them is joined.
+    If a list of a document is joined, each list of the document becomes a piece.
 
     Args:
         pieces: All pieces.
-        session: How they are read.
-        count: How many pieces there were before records of several files became one.
+        session: Settings and archives of the call.
+        count: Number of pieces before record files were combined.
     """
     mappings = session.settings.mappings
     count += any(mapping.keys or mapping.id_prefix for mapping in mappings)
@@ -335,7 +341,7 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
 
 
 def _may_join(content: Any, count: int) -> bool:
-    """Tell whether the content of one of so many pieces is a table among others."""
+    """Tell whether a content is a table or document to join, given the number of pieces."""
     if isinstance(content, Document):
         return count > 1 or len(content.lists) > 1
     return count > 1 and (isinstance(content, Path | Sheet) or is_frame(content))

@@ -1,4 +1,4 @@
-"""Sources that are read together: clashes of ids, and columns that name other entities."""
+"""Sources that are read together: ids that clash, and columns that name entities of others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Part", "warn_of_clashes", "warn_of_columns", "with_named"]
 
 
 TOLD, SAMPLE = 0.9, 1000
-"""Minimal share of cells that name rows, in a column that does; cells that are tried first."""
+"""Minimal share of cells that must name entities; number of cells that are tried first."""
 
 
 MOST_NAMED = 20
@@ -30,7 +30,7 @@ MOST_NAMED = 20
 
 
 class Part(NamedTuple):
-    """One of the sources that are read together."""
+    """The graph that a piece was read into, with the problems and the table of the piece."""
 
     graph: KnowledgeGraph
     problems: Problems
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 def warn_of_clashes(parts: Sequence[Part]) -> None:
-    """Warn if most shared numeric ids of two tables have different labels."""
+    """Warn if two tables share numeric ids, most of which have a different label in each."""
     tables = [part for part in parts if part.table.own_labels and are_counted(part.table.ids)]
     clashes = ((one, other, _clash(one, other)) for one, other in combinations(tables, 2))
     for one, other, example in islice((clash for clash in clashes if clash[2]), 1):
@@ -50,7 +50,7 @@ def warn_of_clashes(parts: Sequence[Part]) -> None:
 
 
 def _clash(one: Part, other: Part) -> str:
-    """Return an example of different labels, if most shared ids of two tables have them."""
+    """Return an example of an id with two labels if most shared ids have two; otherwise ``""``."""
     shared = one.table.ids & other.table.ids
     labels = [
         {
@@ -68,7 +68,7 @@ def _clash(one: Part, other: Part) -> str:
 
 
 def warn_of_columns(parts: Sequence[Part]) -> None:
-    """Warn of the columns of tables that are left out, and say why."""
+    """Warn of the columns of tables that are left out, with the reasons."""
     told = [part for part in parts if part.table.left_out]
     count = Counter(part.table.name for part in told)
     names = [
@@ -84,7 +84,7 @@ def warn_of_columns(parts: Sequence[Part]) -> None:
 
 
 def _columns(part: Part) -> str:
-    """Return the columns of a table that are left out, the first of many, grouped by reason."""
+    """Return the first :data:`MOST_NAMED` of the left-out columns, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     for column, of in islice(part.table.left_out.items(), MOST_NAMED):
         by_reason.setdefault(of.why, []).append(column)
@@ -96,16 +96,20 @@ def _columns(part: Part) -> str:
 def with_named(
     graph: KnowledgeGraph, parts: Sequence[Part], known: KnowledgeGraph | None = None
 ) -> KnowledgeGraph:
-    """Return the graph of all parts with links from columns that name entities of other parts.
+    """Add links from columns whose cells name entities of other parts.
 
-    An ignored column is a relation if nine of ten of its cells are the id, the label or else a
-    synonym of one entity; its mapping is changed accordingly. Numbers are excluded: joins of tables
-    are determined before they are read.
+    An ignored column becomes a relation if nine of ten cells are the id, label or synonym of
+    exactly one entity; ids go before labels, and labels before synonyms. The mapping is changed
+    accordingly. Cells that are numbers are not matched, because joins of tables are determined
+    before tables are read.
 
     Args:
-        graph: The graph.
-        parts: What it was made of.
-        known: A graph whose entities may be named too.
+        graph: The merged graph of all parts.
+        parts: The parts that were merged.
+        known: A further graph whose entities may be named.
+
+    Returns:
+        The graph with these links.
     """
     if not any(part.table.left_out or part.table.known_only for part in parts):
         return graph
@@ -132,7 +136,7 @@ def with_named(
 
 
 def _names_of(graph: KnowledgeGraph) -> dict[str, str | None]:
-    """Return entities by id, label, or else synonym; ``None`` for ambiguous names."""
+    """Return entity ids by id, label or synonym; ``None`` for ambiguous names."""
     names = ids_by_name(zip(graph.labels, graph.ids, strict=True))
     names.update((identifier, identifier) for identifier in graph.ids)
     owners = (graph.ids[row] for row in graph.synonyms.owners.tolist())
@@ -140,7 +144,7 @@ def _names_of(graph: KnowledgeGraph) -> dict[str, str | None]:
 
 
 def _read_known_only(table: Table, column: str) -> None:
-    """Change an ignored column of a mapping to a relation to entities of other sources."""
+    """Change the mapping of a table to read an ignored column as a relation to known entities."""
     for number, mapping in enumerate(table.read_by):
         if column in mapping.ignored:
             ignored = {name: why for name, why in mapping.ignored.items() if name != column}
@@ -151,5 +155,5 @@ def _read_known_only(table: Table, column: str) -> None:
 
 
 def _named(cell: str, names: Mapping[str, str | None]) -> str | None:
-    """Return the id of the one entity that a cell names, if it does."""
+    """Return the id of the entity that a cell names; ``None`` for a number or an ambiguous name."""
     return None if cell.replace(".", "", 1).isdigit() else names.get(cell)

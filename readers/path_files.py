@@ -1,4 +1,4 @@
-"""Text files with a category a line: paths (``Animals > Birds``) and indented outlines."""
+"""Text files with one category per line: paths (``Animals > Birds``) and indented outlines."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ontodex.readers.tables.workbooks import Sheet
 __all__ = ["read_outline", "read_paths"]
 
 HEADERS = ("category", "categories", "product type")
-"""Further headers of a file of paths."""
+"""Headers of a file of paths, besides names such as "path" (:func:`is_path_name`)."""
 
 NUMBERED = re.compile(r"(\S+?)(?:\s+[-:]\s+|\t\s*|[,;])(.+)")
-"""A line that has an id before the path: ``3 - Animals > Birds``."""
+"""A line with an id before the path: ``3 - Animals > Birds``."""
 
 BULLET = re.compile(r"^(?:[-*+•◦▪·–]|\d{1,3}[.)])\s+")
 """A bullet or number before a name in an outline."""
@@ -33,16 +33,16 @@ BULLET = re.compile(r"^(?:[-*+•◦▪·–]|\d{1,3}[.)])\s+")
 def read_paths(
     source: Path | Sheet, builder: GraphBuilder, problems: Problems, table: Table
 ) -> None:
-    """Read one category a line by its path, optionally after an id (``3 - Animals > Birds``).
+    """Read one category per line from its path, optionally after an id (``3 - Animals > Birds``).
 
-    Lines above the paths that begin with # are comments. A category without an id has its path as
-    id, and otherwise as alternative id.
+    Lines above the first path that begin with # are comments. A category without an id gets its
+    path as id. A category with an id gets its path as alternative id.
 
     Args:
         source: A text file, or a sheet whose rows are its lines.
-        builder: Takes the categories.
-        problems: Takes lines that are no text.
-        table: Takes the ids of the categories.
+        builder: Receives the categories.
+        problems: Receives lines that are not text.
+        table: Receives the ids of the categories.
     """
     found = source.lines if isinstance(source, Sheet) else lines_of(source, problems)
     lines = [(number, line.strip()) for number, line in found if line.strip()]
@@ -70,12 +70,12 @@ def read_paths(
 
 
 def read_outline(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read one category a line; its parent is the last line above it with less indentation.
+    """Read one category per line; its parent is the last line above with less indentation.
 
     Args:
         path: A text file.
         builder: Receives the categories; the path of each is its id (``Animals > Dogs``).
-        problems: Receives lines that are no text.
+        problems: Receives lines that are not text.
     """
     example = ""
     for category in _categories(line for _, line in lines_of(path, problems)):

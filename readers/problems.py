@@ -1,4 +1,4 @@
-"""Faulty parts of a source: left out and counted, or an error."""
+"""Faulty parts of a source: left out and counted, or raised as an error."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ON_ERROR = ("raise", "warn", "skip")
 SHOWN = 5
 
 INSPECT = "to see or change it, run `ontodex inspect SOURCE`"
-"""End of the warnings of a guess."""
+"""Last words of warnings about a guess."""
 
 
 class Problems:
-    """Collects the faulty parts of a source, or stops at the first.
+    """Collects the faulty parts of a source, or raises an error at the first.
 
     Args:
         policy: ``"raise"`` stops at the first faulty part. ``"warn"`` leaves them out and warns
@@ -64,10 +64,10 @@ class Problems:
             self.first.append(str(error))
 
     def pass_over(self, kind: str, line: int | None = None, source: str | None = None) -> None:
-        """Count a part that is not understood, but of which nothing is read: it is no fault.
+        """Count a part that is left out because the reader does not support it; not a fault.
 
         Args:
-            kind: Name of such parts in the warning, which counts each kind.
+            kind: Name of this kind of part; the final warning has a count for each kind.
             line: Line number, counted from 1.
             source: The file, if it differs from the source.
         """
@@ -82,14 +82,14 @@ class Problems:
             warn_reader(self._named(f"{self.source}: {message}"))
 
     def summary(self) -> str:
-        """Return the number of faulty parts and the first few of them, one a line."""
+        """Return a text with the number of faulty parts and the first few of them, one per line."""
         more = (
             f"\n  and {self.count - len(self.first)} more" if self.count > len(self.first) else ""
         )
         return f"{self.count} faulty part(s):\n  " + "\n  ".join(self.first) + more
 
     def finish(self) -> None:
-        """Warn once of all reported faults, and once of parts passed over, for ``"warn"``."""
+        """Warn once of all faults, and once of unsupported parts, if the policy is ``"warn"``."""
         if self._passed_over:
             kinds = (
                 f"{kind} ({count:,}, the first in {self._first_passed_over[kind]})"
@@ -102,7 +102,7 @@ class Problems:
 
 
 class Noted(Problems):
-    """Records faults, to be reported again to another collector.
+    """Records faults, so that they can be reported to another collector later.
 
     Attributes:
         reports: Message, line and source of each fault.

@@ -1,4 +1,4 @@
-"""Rows that objects of JSON make, with one for each entity that stands inside an object."""
+"""Conversion of JSON objects to rows of a table; nested entities get their own rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Record = Mapping[str, Any]
 Row = dict[str, str]
 
 CHILDREN = frozenset(NAMES["children"])
-"""Keys of lists of children of the object that has them."""
+"""Keys under which an object has a list of its children."""
 
 LABELS = (*LABEL, *LABEL_ALONE)
 NAMING = (*ID, *LABELS)
@@ -47,7 +47,7 @@ class RecordRows:
     Attributes:
         found: Rows of the records.
         inside: Rows of nested entities.
-        links: Links from entities to nested entities.
+        links: Triples (head, relation, tail) from entities to nested entities.
         columns: Names of the cells in all rows.
     """
 
@@ -73,7 +73,8 @@ class RecordRows:
 
         Args:
             record: The object.
-            kind: Its key in another object, a prefix of numeric ids.
+            kind: If the object is nested in another, its key there, which becomes a prefix of
+                numeric ids.
             above: Path of the parent.
             parent: Id of the parent.
         """
@@ -103,18 +104,22 @@ class RecordRows:
         return identifier or label
 
     def _is_own(self, identifier: str, label: str) -> bool:
-        """Return whether an id, and a label if given, belong to a record."""
+        """Return whether an id, together with a label if one is given, belongs to a record."""
         own = self._own.get(identifier)
         return own is not None and (not label or normalise(own) == normalise(label))
 
     def link(self, record: Record) -> Row:
-        """Return the cells of a link; add rows for ends with further properties."""
+        """Return the cells of a link, and add rows for nested objects with an id or a label."""
         return self.row(
             {key: self.add(value) if is_named(value) else value for key, value in record.items()}
         )
 
     def row(self, record: Record, head: str = "") -> Row:
-        """Return the cells of a record by name; objects nested in a ``head`` are links."""
+        """Return the cells of a record by name.
+
+        If ``head`` is given, nested entities become links from this id. Otherwise the name of a
+        nested entity becomes the text of the cell.
+        """
         return dict(self._cells(record, head, ""))
 
     def _cells(self, record: Record, head: str, before: str) -> Iterator[tuple[str, str]]:
@@ -145,22 +150,24 @@ class RecordRows:
             return plain(value)
         if not head:
             return text_of(value, LABELS) or text_of(value, ID)
-        if (tail := self.add(value, key)) != head:  # else it tells more of what it is in
+        if (
+            tail := self.add(value, key)
+        ) != head:  # a nested object with the same id adds properties
             self.links.append((head, "is_a" if {*spellings(key)} & {*PARENT} else key, tail))
         return ""
 
 
 def _holds_nameless(value: Any) -> bool:
-    """Return whether a list has objects that are no entities."""
+    """Return whether a value is a list with objects that have neither an id nor a label."""
     return isinstance(value, list) and any(
         isinstance(one, dict) and not is_named(one) for one in value
     )
 
 
 def _joined(key: str, values: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return the values of a list of objects without names, by key of the objects.
+    """Return the values of a list of objects without ids or labels, grouped by key of the objects.
 
-    Objects with a relation and a tail are links, and the relation is the key.
+    Objects with a relation and a tail are links, and their relation is the key.
 
     >>> _joined("phase", [{"chain": "attack", "of": 1}, {"chain": "defence"}])
     {'phase chain': ['attack', 'defence'], 'phase of': [1]}
@@ -175,7 +182,7 @@ def _joined(key: str, values: Sequence[Any]) -> dict[str, list[Any]]:
 
 
 def _said(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the values in a list, with the names of their columns."""
+    """Yield (column name, value) for the values of one element of the list under ``key``."""
     if not isinstance(value, dict) or is_named(value):
         yield key, value
         return
@@ -191,7 +198,7 @@ def _said(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _maps(records: Sequence[Record]) -> set[str]:
-    """Return the keys of objects whose keys are values: no key is in half of the objects."""
+    """Return the keys of objects that are maps, in which no key occurs in half of the objects."""
     count, keys = Counter[str](), defaultdict[str, Counter[str]](Counter)
     left: list[Any] = [[*records]]
     while left:
@@ -210,9 +217,9 @@ def _maps(records: Sequence[Record]) -> set[str]:
 
 
 def _listed(value: Record) -> list[Any]:
-    """Return the values of a map, or its keys where the values are numbers.
+    """Return the values of a map, or the keys if the values are numbers.
 
-    Objects among the values become records with their keys as ids.
+    If all values are objects, they become records whose ids are the keys.
     """
     if is_map_of_records(value) and any(value.values()):
         return under_ids(value)
@@ -221,14 +228,14 @@ def _listed(value: Record) -> list[Any]:
 
 
 def is_map_of_records(value: Any) -> bool:
-    """Return whether a value is an object of objects only, some of which may be empty."""
+    """Return whether a value is an object whose values are all objects or ``None``."""
     return isinstance(value, dict) and all(
         one is None or isinstance(one, dict) for one in value.values()
     )
 
 
 def under_ids(records: Mapping[str, Any]) -> list[Record]:
-    """Return the records in an object, with the names that they stand under as ids.
+    """Return the records in a map, each with its key as id.
 
     >>> under_ids({"dog": {"is_a": "pet"}, "pet": None})
     [{'id': 'dog', 'is_a': 'pet'}, {'id': 'pet'}]
@@ -237,20 +244,23 @@ def under_ids(records: Mapping[str, Any]) -> list[Record]:
 
 
 def is_children(key: str, value: Any) -> bool:
-    """Tell whether a value is a list of objects under a key of what is more specific."""
+    """Tell whether a value is a list of objects under a key such as ``children``."""
     is_list = isinstance(value, list) and any(isinstance(one, dict) for one in value)
     return is_list and bool(CHILDREN.intersection(spellings(key)))
 
 
 def key_of(record: Record, names: Sequence[str]) -> str:
-    """Return the key of a text or number with the best of these names, or an empty string."""
+    """Return the key of a text or number that is named by the first of ``names`` that occurs.
+
+    The result is an empty string if no key has such a name.
+    """
     found = ((names.index(form), key) for key, form in _forms(tuple(record)) if form in names)
     return next((key for _, key in sorted(found) if plain(record[key]).strip()), "")
 
 
 @lru_cache(maxsize=1 << 12)
 def _forms(keys: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return (key, spelling) of each."""
+    """Return pairs (key, spelling) of all spellings of each key."""
     return [(key, form) for key, forms in zip(keys, spelt(keys), strict=True) for form in forms]
 
 
@@ -260,6 +270,6 @@ def is_named(value: Any) -> bool:
 
 
 def text_of(record: Record, names: Sequence[str]) -> str:
-    """Return what a record has under the most telling of some names, or nothing."""
+    """Return the text that a record has under the first of ``names`` that occurs, or ``""``."""
     key = key_of(record, names)
     return one_line(plain(record[key])) if key else ""

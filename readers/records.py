@@ -1,4 +1,4 @@
-"""JSON records as rows of a table: objects in a list, one a line, or under their ids."""
+"""JSON records as rows of a table: objects in a list, one per line, or in a map from ids."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ __all__ = [
 ]
 
 LINK_NAMES = ("label", "name", "key", "type")
-"""Keys of what a link may say where it has no relation."""
+"""Keys whose value is the relation of a link that has no more specific key for it."""
 
 MOST_KEYS = 1000
-"""Keys that records have in all."""
+"""Maximal number of different keys of the records of a list."""
 
 TRAPI = "knowledge_graph"
 """Path of the graph in a response of the Translator Reasoner API."""
 
 LINKML = ("classes", "slots", "types", "enums", "subsets")
-"""Keys of the elements of a LinkML schema, which are under their names."""
+"""Keys of a LinkML schema, each with a map from names to elements."""
 
 INSIDE = ("attributes", "permissible_values")
 """Named parts of elements of a schema: slots of a class, values of an enumeration."""
@@ -67,17 +67,20 @@ ABOUT = frozenset(("meta", "metadata", "head", "header", "info", "context", "@co
 """Keys of objects that describe the document."""
 
 MOST_MAPS = 100
-"""Objects in an object that may each hold others under ids."""
+"""Maximal number of maps from ids in one object."""
 
 FREE, MOST_EMPTY = 1_000_000, 100
-"""Maximal number of cells of a table of records, and of cells for each filled cell."""
+"""A table of records may have ``FREE`` cells, plus ``MOST_EMPTY`` for each filled cell."""
 
 
 def json_of(path: Path, problems: Problems) -> Any:
-    """Return the document in a file, or a list of one document a line; bad lines are problems.
+    """Return the JSON document in a file.
+
+    If the file has one document per line, return them as a list. Faulty lines are reported to
+    ``problems``.
 
     Raises:
-        ReadError: If the file is no JSON.
+        ReadError: If the file is not JSON.
     """
     try:
         with opened(path) as stream:
@@ -115,19 +118,19 @@ def read_records(
     """Read objects as rows of a table whose header is their keys: triples or entities.
 
     A nested object with an id or a label is an entity; the keys of any other nested object are
-    columns of the outer object. Objects in ``children`` are children of theirs. In a tree without
-    ids, paths are ids.
+    columns of the outer object. Objects listed under ``children`` are children of the outer object.
+    In a tree without ids, the path of an object is its id.
 
     Args:
         objects: The objects, as from :func:`lists_of`.
         builder: Receives the triples, or the entities and their links.
         problems: Receives faulty objects.
-        table: Has the mappings to read by; receives those that were used.
+        table: Has the given mappings; receives the mappings that were used.
         called: Names of columns in the mapping, by keys of objects.
-        negated: Read negated records, in place of the others.
+        negated: Read negated records only; if false, all other records.
 
     Raises:
-        ReadError: If there are no objects, or none that tells what it is.
+        ReadError: If there are no objects, or no links are found in them.
     """
     _expect_alike(objects, builder.source)
     records = [_with_full_name(unwrapped(one)) for one in objects]
@@ -182,9 +185,9 @@ def read_records(
 
 
 def _with_labels(records: list[Record], problems: Problems) -> list[Record]:
-    """Return records with the first distinct short texts as labels, where labels are missing.
+    """Return records labelled with the first key that has distinct short texts.
 
-    This applies to records with nested entities.
+    This is done only if no record has an id or a label, and records contain nested entities.
     """
     if any(map(is_named, records)) or not any(
         _holds_named(value) for one in records for value in one.values()
@@ -207,14 +210,14 @@ def _holds_named(value: Any) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def is_link(names: tuple[str, ...]) -> bool:
-    """Return whether the keys of a record are those of a link, not of an entity."""
+    """Return whether the keys of a record are the keys of a link rather than of an entity."""
     return names_ends(names) and (triples_mapping(names) is not None or own_columns(names) is None)
 
 
 def _with_relations(links: Sequence[Record]) -> list[Record]:
-    """Return links with the relation under a less specific key, if no better one exists.
+    """Return links with a relation from a less specific key, if they have no specific one.
 
-    Values of that key must recur.
+    Such a key is used if its values recur; if no key has recurring values, any of them is used.
     """
     said = {
         name: [link[name] for link in links if isinstance(link.get(name), str)]
@@ -237,14 +240,14 @@ def _with_relation(link: Record, names: Sequence[str]) -> Record:
 
 
 def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
-    """Return the objects of a document that are records, by the key of their list.
+    """Return the records of a document, by the key of their list.
 
-    They are the objects of a list, of the lists in an object (``{"nodes": [...], "links":
-    [...]}``), or of a map from ids, or the document itself if it has a name.
+    The records are the objects of a list, of the lists in an object (``{"nodes": [...], "links":
+    [...]}``), or of a map from ids. If the document itself has an id or a label, it is the record.
 
     Args:
         document: The JSON value.
-        name: Key of a list without one.
+        name: Key for a list that has none.
     """
     if isinstance(document, list):
         return {name: [one for one in document if isinstance(one, dict)]}
@@ -288,7 +291,8 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
 def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
     """Return the objects of several maps from ids, such as the classes and slots of LinkML.
 
-    Ids differ from map to map, or are numbers; keys that recur are properties.
+    Keys are ids if they differ between the maps, or are numbers. Keys that recur are properties;
+    the result is then empty.
 
     >>> classes, slots = {"dog": {"is_a": "pet"}, "pet": {}}, {"age": {"range": "number"}}
     >>> found = _maps_of_ids({"classes": classes, "slots": slots})
@@ -307,7 +311,7 @@ def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
 
 
 def _schema(document: Mapping[str, Any]) -> dict[str, list[Record]]:
-    """Return the elements of a LinkML schema by kind; empty for any other document."""
+    """Return the elements of a LinkML schema by kind; empty for other documents."""
     if not {"id", "name"} <= document.keys() and "prefixes" not in document:
         return {}
     return {
@@ -320,7 +324,7 @@ def _schema(document: Mapping[str, Any]) -> dict[str, list[Record]]:
 def _element(record: Record) -> Record:
     """Return an element of a schema with its named parts as lists of elements.
 
-    Values of an enumeration are its children; their meanings are alternative ids.
+    Permissible values of an enumeration are such parts. ``meaning`` becomes ``alternative_ids``.
     """
     found: dict[str, Any] = {}
     for key, value in record.items():
@@ -332,7 +336,7 @@ def _element(record: Record) -> Record:
 
 
 def _is_map(key: str, value: Record) -> bool:
-    """Return whether an object beside lists is a map from ids to records with similar keys.
+    """Return whether a value next to lists is a map from ids to records with similar keys.
 
     >>> _is_map("nodes", {"n1": {"label": "Ann"}, "n2": {"label": "Bo"}})
     True
@@ -346,9 +350,10 @@ def _is_map(key: str, value: Record) -> bool:
 
 
 def rows_in(document: Any) -> list[list[str]]:
-    """Return the rows of a table in JSON, by rows or columns as of pandas; else no rows.
+    """Return the rows of a table in JSON, or an empty list if the document is not a table.
 
-    Names of columns are the first row, if there are any.
+    Supported are lists of rows, maps from columns to cells, and the layouts that pandas writes. If
+    the columns have names, the first row is the names.
 
     >>> rows_in({"id": {"0": "a", "1": "b"}, "name": {"0": "Ann", "1": "Bob"}})
     [['id', 'name'], ['a', 'Ann'], ['b', 'Bob']]
@@ -384,7 +389,7 @@ def _are(kind: type, values: Sequence[Any]) -> bool:
 
 
 def cell_of(value: Any) -> str:
-    """Return a JSON value as a cell: the items of a list, nothing of objects."""
+    """Return a JSON value as a cell: the items of a list joined by ``|``, ``""`` for an object."""
     return (
         "|".join(filter(None, map(plain, value)))
         if isinstance(value, list)
@@ -393,7 +398,11 @@ def cell_of(value: Any) -> str:
 
 
 def unwrapped(record: Record) -> Record:
-    """Return the properties of a record from its wrapper (``{"data": {"id": …}}``, Neo4j)."""
+    """Return the properties of a record, taken out of a wrapper.
+
+    Wrappers are an object nested in the record (``{"data": {"id": …}}``), and the nodes and
+    relationships that Neo4j exports.
+    """
     if record.get("type") == "relationship" and {"start", "label", "end"} <= {*record}:
         return {"head": record["start"], "relation": record["label"], "tail": record["end"]}
     if record.get("type") == "node" and isinstance(
@@ -416,7 +425,7 @@ def unwrapped(record: Record) -> Record:
 
 
 def _with_full_name(record: Record) -> Record:
-    """Return a record of a person with first and last name as label, if it has no other."""
+    """Return a record of a person labelled with first and last name, if it has no other label."""
     full_name = _full_name_of(tuple(record))
     if not full_name:
         return record
@@ -430,17 +439,17 @@ def _full_name_of(names: tuple[str, ...]) -> list[str]:
 
 
 def _without_label(inside: Record, label: str) -> Record:
-    """Return a nested object without its label, if that is the label of the outer record."""
+    """Return a nested object without its label if the outer record has the same label."""
     own = "" if key_of(inside, ID) else key_of(inside, LABELS)
     is_same = own and normalise(plain(inside[own])) == normalise(label)
     return {key: value for key, value in inside.items() if key != own} if is_same else inside
 
 
 def _names(rows: Sequence[Row], source: str) -> tuple[list[str], list[str]]:
-    """Return the names of the cells in rows, and their short forms where these are unique.
+    """Return the names of the cells in rows, and for each name its last part if that is unique.
 
     Raises:
-        ReadError: If there are too many.
+        ReadError: If there are too many names.
     """
     names = _expect_alike(rows, source)
     last = Counter(name.rpartition(".")[2] for name in names)
@@ -453,7 +462,7 @@ def _expect_alike(rows: Sequence[Record], source: str) -> list[str]:
     """Return the keys of rows.
 
     Raises:
-        ReadError: If a table of so many would be too large, or next to empty.
+        ReadError: If a table with these columns would be too large, or nearly empty.
     """
     keys = _keys(rows)
     if not are_alike(rows):
@@ -462,10 +471,10 @@ def _expect_alike(rows: Sequence[Record], source: str) -> list[str]:
 
 
 def _expect_few(count: int, source: str, most: int = MOST_KEYS) -> None:
-    """Refuse records of more different keys than a table has columns.
+    """Check that records do not have more different keys than a table may have columns.
 
     Raises:
-        ReadError: If they have.
+        ReadError: If ``count`` is more than ``most``.
     """
     if count > most:
         raise ReadError(
@@ -476,7 +485,7 @@ def _expect_few(count: int, source: str, most: int = MOST_KEYS) -> None:
 
 
 def are_alike(rows: Sequence[Record]) -> bool:
-    """Tell whether a table of rows would be neither too large nor next to empty."""
+    """Tell whether a table of rows would be neither too large nor nearly empty."""
     keys = _keys(rows)
     is_sparse = len(keys) * len(rows) > FREE + MOST_EMPTY * sum(map(len, rows))
     return len(keys) <= (MOST_EMPTY if is_sparse else MOST_KEYS)

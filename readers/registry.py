@@ -1,8 +1,8 @@
-"""The registry of formats: which there are, and which one a file or folder is in.
+"""The registry of formats, and detection of the format of a file or folder.
 
-Formats are asked in a fixed order, specific ones before general ones: plug-ins, binary formats,
+Formats are tried in a fixed order, specific formats before general ones: plug-ins, binary formats,
 formats with a header or a root element, formats known by their suffix, syntaxes of OWL, XML and
-JSON, syntaxes of OBO and RDF, and text that may be a table. The first that answers yes reads.
+JSON, syntaxes of OBO and RDF, and text that may be a table. The first format that matches is used.
 """
 
 from __future__ import annotations
@@ -88,13 +88,13 @@ UNSUPPORTED = {
     "sentences",
     b"\xd0\xcf\x11\xe0": "a workbook of an old Excel; save it as .xlsx or CSV",
 }
-"""The first bytes of files that no format reads, and what to do about them."""
+"""What a file of an unsupported format is and what to do about it, by its first bytes."""
 
 HTML = re.compile(rb"<(?:!doctype\s+)?html[\s>]", re.IGNORECASE)
 
 
 def formats() -> tuple[Format, ...]:
-    """Return all formats in the order in which they are asked, those of plug-ins first.
+    """Return all formats in the order in which they are tried, formats of plug-ins first.
 
     Raises:
         PlugInError: If a plug-in is faulty.
@@ -103,10 +103,10 @@ def formats() -> tuple[Format, ...]:
 
 
 def with_name(name: str) -> Format:
-    """Return the format of a name.
+    """Return the format with a given name.
 
     Raises:
-        SettingsError: If there is none; the message names those that there are.
+        SettingsError: If no format has the name; the message lists the names.
         PlugInError: If a plug-in is faulty.
     """
     by_name = {one.name: one for one in sorted(formats(), key=lambda one: one.name)}
@@ -115,10 +115,10 @@ def with_name(name: str) -> Format:
 
 
 def sniff(path: Path) -> Format:
-    """Return the format of a file.
+    """Detect the format of a file.
 
     Raises:
-        ReadError: If the file is empty or in no format that is known.
+        ReadError: If the file is empty or in no known format.
         PlugInError: If a plug-in is faulty.
     """
     if is_archive(path):
@@ -144,7 +144,7 @@ def sniff(path: Path) -> Format:
 
 
 def sniff_folder(path: Path) -> Format | None:
-    """Return the format that the files of a folder are in together, or ``None``.
+    """Detect the format of a folder that is read as a whole; ``None`` if it is in no such format.
 
     Raises:
         ReadError: If a benchmark has several files of one split.
@@ -159,10 +159,10 @@ def _first(asked: Iterable[Format], path: Path, head: bytes) -> Format | None:
 
 
 def _refuse_unsupported(path: Path, head: bytes) -> None:
-    """Name what a file is that no format reads.
+    """Check that a file is not in a format that is known to be unsupported.
 
     Raises:
-        ReadError: If it is known what the file is.
+        ReadError: If it is; the message says what the file is.
     """
     found = next((what for start, what in UNSUPPORTED.items() if head.startswith(start)), None)
     if HTML.match(head, after_prolog(head)):
@@ -176,27 +176,27 @@ def _refuse_unsupported(path: Path, head: bytes) -> None:
 
 @dataclass(frozen=True)
 class _PlugIn(NamedFormat):
-    """A format of another package, whose faults become errors that name the package."""
+    """A format of another package; exceptions of its code become errors that name the package."""
 
     place: str
     format: Format
 
     def sniff(self, path: Path, head: bytes) -> bool:
-        """Ask the plug-in."""
+        """Return whether the plug-in recognises a file or folder."""
         try:
             return bool(self.format.sniff(path, head))
         except OntodexError:
             raise
-        except Exception as error:  # of any kind: it is the code of others
+        except Exception as error:  # code of another package may raise any kind
             raise self._fault(path, error) from error
 
     def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        """Let the plug-in read."""
+        """Read a source with the plug-in."""
         try:
             self.format.read(source, builder, problems)
         except OntodexError:
             raise
-        except Exception as error:  # of any kind: it is the code of others
+        except Exception as error:  # code of another package may raise any kind
             raise self._fault(source.path, error) from error
 
     def _fault(self, path: Path, error: Exception) -> PlugInError:
@@ -208,10 +208,11 @@ class _PlugIn(NamedFormat):
 
 @cache
 def _plug_ins() -> tuple[_PlugIn, ...]:
-    """Return the formats of installed packages, by the names of their entry points.
+    """Return the formats of installed packages, sorted by the names of their entry points.
 
     Raises:
-        PlugInError: If one cannot be loaded, is no format, or has the name of another format.
+        PlugInError: If a plug-in cannot be loaded, is not a format, or has the name of another
+            format.
     """
     known = {one.name: "ontodex" for one in BUILT_IN}
     found = []
@@ -231,7 +232,7 @@ def _loaded(entry: EntryPoint) -> _PlugIn:
     """Load the format of an entry point.
 
     Raises:
-        PlugInError: If it cannot be loaded, or is no format.
+        PlugInError: If the entry point cannot be loaded, or is not a format.
     """
     package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "a package"
     place = f"the plug-in {entry.name!r} ({entry.value}) of {package}"
@@ -239,7 +240,7 @@ def _loaded(entry: EntryPoint) -> _PlugIn:
         format: Any = entry.load()
         name, suffixes, description = format.name, (*format.suffixes,), format.description
         is_format = callable(format.sniff) and callable(format.read)
-    except Exception as error:  # of any kind: it is the code of others
+    except Exception as error:  # code of another package may raise any kind
         raise PlugInError(
             f"{place}: expected a format, found a fault ({type(error).__name__}: {error}); update "
             "or uninstall it"

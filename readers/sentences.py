@@ -1,4 +1,4 @@
-"""Plain text: one sentence or paragraph a line."""
+"""Plain text: one sentence or paragraph per line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["FORMAT", "read_sentences"]
 def read_sentences(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read each line that is not blank as an entity whose label is the line.
 
-    The id is the name of the file and a hash of the line: equal lines of files of different names
-    stay apart, and a line of an edited file keeps its id.
+    The id consists of the name of the file and a hash of the line. Equal lines of files with
+    different names are therefore different entities, and a line keeps its id if the file is edited.
 
     Args:
         path: A text file.
-        builder: Takes the entities.
-        problems: Takes lines that are no UTF-8.
+        builder: Receives the entities.
+        problems: Receives lines that are not UTF-8.
     """
     name = plain_name(path).rpartition(".")[0] or plain_name(path)
     for _, line in lines_of(path, problems):

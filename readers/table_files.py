@@ -1,4 +1,4 @@
-"""Tables in TSV and CSV, sheets, frames and records: triples, or entities with links."""
+"""Reading tables (TSV, CSV, sheets, data frames, records) as triples, or entities with links."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ontodex.readers.tables.workbooks import Sheet
 __all__ = ["add_named_rows", "freebase_words", "name_freebase", "read_table", "remark_on_new"]
 
 CONCEPTNET = "/r/"
-"""How relations of ConceptNet begin, whose last part says it all; other paths are Freebase's."""
+"""Prefix of relations of ConceptNet; other relations that are paths come from Freebase."""
 
 HEADER = "name head, relation and tail in a header, or id, label and parent"
 UNNAMED = (
@@ -41,7 +41,7 @@ IF_OTHERWISE = f"if the first line is a header or the columns are something else
 
 
 def freebase_words(relation: str) -> str:
-    """Return a Freebase relation in words, the narrow ones first (SimKGC's rule, Wang et al. 2022).
+    """Return a Freebase relation in words, narrow words first (rule of SimKGC, Wang et al. 2022).
 
     >>> freebase_words("/people/person/nationality")
     'nationality person people'
@@ -57,10 +57,10 @@ def freebase_words(relation: str) -> str:
 
 
 def _fitted(rows: Rows, width: int, problems: Problems | None) -> Rows:
-    """Yield rows without trailing empty cells beyond ``width``, and without comments.
+    """Yield rows without comments, and without empty cells beyond ``width`` cells.
 
-    With ``problems``, rows with missing cells at the end are filled up, with a warning, unless
-    faults are errors.
+    If ``problems`` is given and its policy is not ``"raise"``, rows with fewer cells are filled up
+    with empty ones, with a warning.
     """
     short = 0
     for number, cells in rows:
@@ -78,7 +78,7 @@ def _fitted(rows: Rows, width: int, problems: Problems | None) -> Rows:
 
 
 class _Unnamed:
-    """Triples without a header, and what speaks against them."""
+    """Warns of a table without a header that may not consist of triples."""
 
     def __init__(self) -> None:
         self._first: list[str] = []
@@ -105,7 +105,7 @@ class _Unnamed:
 
 
 class _Misfits:
-    """Lines that are not as wide as the table: faults, but for comments above it."""
+    """Reports lines that are not as wide as the table, except comments above the table."""
 
     def __init__(self, source: str, problems: Problems, width: int) -> None:
         self.problems, self.source, self.width = problems, source, width
@@ -132,23 +132,24 @@ def read_table(
     *,
     negated: bool = False,
 ) -> None:
-    """Read a table by the mapping that fits it, or else by the one that is guessed.
+    """Read a table with the given mapping that fits it, or else with a guessed mapping.
 
-    Lines above the table that start with # are comments or SSSOM metadata, of which prefixes are
-    read. A table without a header has three columns; a warning is given if its first line shares
-    no value with the others, or there are nearly as many relations as lines. Lines that are paths
-    of categories are read by :func:`ontodex.readers.path_files.read_paths`.
+    Lines above the table that start with # are comments or SSSOM metadata; the prefixes in SSSOM
+    metadata are read. A table without a header has three columns. A warning is given if the first
+    line of such a table shares no value with the others, or if there are nearly as many relations
+    as lines. Lines that are paths of categories are read by
+    :func:`ontodex.readers.path_files.read_paths`.
 
     Args:
         source: A TSV or CSV file, or a sheet of a workbook.
-        builder: Takes the triples, or the entities and their links.
-        problems: Takes lines that hold none.
-        table: Says by which mapping to read; takes the one that it was read by.
+        builder: Receives the triples, or the entities and their links.
+        problems: Receives lines that are neither triples nor entities.
+        table: Has the given mappings; receives the mapping that was used.
         split: The split that triples are in.
-        negated: Read the rows that deny what they say, in place of the others.
+        negated: Read negated rows only; if false, all other rows.
 
     Raises:
-        ReadError: If the header names heads and tails and no relation, or there are no links.
+        ReadError: If the header names heads and tails but no relation, or there are no links.
     """
     given, columns, above, rows = mapped_header(
         rows_of(source, problems), table.mappings, table.name
@@ -205,7 +206,7 @@ def read_table(
 
 
 def _template(rows: Rows) -> tuple[TableMapping | None, list[str], Rows]:
-    """Return mapping, header and rows of a ROBOT template, or no mapping."""
+    """Return mapping, header and rows of a ROBOT template; no mapping for another table."""
     first = [*islice(rows, 2)]
     if len(first) == 2 and (found := robot_mapping(first[0][1], first[1][1])):
         return found, first[0][1], rows
@@ -213,14 +214,14 @@ def _template(rows: Rows) -> tuple[TableMapping | None, list[str], Rows]:
 
 
 def _without_template(columns: Sequence[str], rows: Rows) -> Rows:
-    """Return the rows below a header without that of a ROBOT template."""
+    """Return the rows below a header, without the template row of a ROBOT template."""
     first = [*islice(rows, 1)]
     is_template = bool(first) and robot_mapping(columns, first[0][1]) is not None
     return rows if is_template else chain(first, rows)
 
 
 def remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:
-    """Warn of columns that a table did not have when its mapping was made."""
+    """Warn of columns that the table did not have when its mapping was written."""
     known = {*mapping.used, *mapping.ignored, *mapping.columns, *mapping.keys}
     new = [name for name in columns if mapping.columns and name not in known]
     if new:
@@ -261,17 +262,17 @@ def add_named_rows(
     *,
     negated: bool = False,
 ) -> None:
-    """Add the triples of rows that are no lines of a file, or the entities and their links.
+    """Add triples, or entities and their links, from rows that are not lines of a file.
 
     Args:
         mapping: What the columns hold.
-        columns: Their names.
+        columns: Names of the columns.
         rows: (number, cells) of every row.
-        builder: Takes them.
-        problems: Takes rows that hold none.
-        table: Takes the mapping, and the ids of the rows.
-        kind: What a row is called.
-        negated: Read the rows that deny what they say, in place of the others.
+        builder: Receives the triples, or the entities and their links.
+        problems: Receives rows that are neither.
+        table: Receives the mapping, and the ids of the rows.
+        kind: Word for a row in messages, such as ``"record"``.
+        negated: Read negated rows only; if false, all other rows.
     """
 
     def report(what: str, number: int) -> None:
@@ -292,7 +293,7 @@ def add_named_rows(
 
 
 def name_freebase(builder: GraphBuilder) -> None:
-    """Give the relations of Freebase that are in a builder names in words."""
+    """Set the labels of the Freebase relations in a builder to words."""
     for identifier in builder.relation_ids():
         if identifier.startswith("/") and not identifier.startswith(CONCEPTNET):
             builder.relation(identifier, freebase_words(identifier))

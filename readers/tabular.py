@@ -1,8 +1,8 @@
-"""Formats of tables and records: they are opened first, joined by their keys, and then read.
+"""Formats of tables and records, which are opened first, then joined by their keys, then read.
 
-A file of such a format is opened into tables (:class:`.tables.workbooks.Sheet`, or the path of a
+Opening a file of such a format returns tables (:class:`.tables.workbooks.Sheet`, or the path of a
 text file that is read row by row) or records (:class:`.joining.Document`). ``opening.py`` joins
-them with those of other sources; :func:`read_tabular` reads one of them into a graph.
+the tables and records of all sources. :func:`read_tabular` reads one of them into a graph.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class NamedDocument:
-    """A document in a vocabulary that has a reader of its own, which is joined with nothing.
+    """A document in a vocabulary that has a reader of its own; it is never joined.
 
     Attributes:
-        value: What its file was parsed to.
-        reader: Reads the value into a builder; reports faulty parts.
+        value: The parsed content of the file, or its path.
+        reader: Reads the value into a builder, and reports faulty parts.
     """
 
     value: Any
@@ -70,7 +70,7 @@ class NamedDocument:
 
 
 Content = Path | Sheet | Document | Elements | NamedDocument
-"""A text file, table, records, XML elements, or a document with a reader of its own."""
+"""Content of a file: text file, table, records, XML elements, or document with its own reader."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class TabularFormat(NamedFormat):
     """A format of tables or records.
 
     Attributes:
-        matches: Tells from path and first bytes whether a file is in the format.
-        opener: Finds the tables and records of a file; reports faulty parts.
+        matches: Returns whether a file is in the format, given its path and first bytes.
+        opener: Returns the tables and records of a file, and reports faulty parts.
     """
 
     matches: Callable[[Path, bytes], bool]
@@ -90,7 +90,7 @@ class TabularFormat(NamedFormat):
         return self.matches(path, head)
 
     def open(self, source: Source, problems: Problems) -> Sequence[Content]:
-        """Return the tables and records of a file: each is the ``content`` of a source of its own.
+        """Return the tables and records of a file; each becomes the ``content`` of its own source.
 
         Raises:
             ReadError: If the file cannot be opened.
@@ -106,9 +106,9 @@ def read_tabular(source: Source, builder: GraphBuilder, problems: Problems) -> N
     """Read the table or the records that are the content of a source.
 
     Args:
-        source: What is read; ``source.table`` takes ids and unread columns.
-        builder: Takes entities, relations and triples.
-        problems: Takes faulty rows, and remarks.
+        source: The source; ``source.table`` receives ids and unread columns.
+        builder: Receives entities, relations and triples.
+        problems: Receives faulty rows, and remarks.
 
     Raises:
         ReadError: If the content is neither triples nor entities.
@@ -172,7 +172,7 @@ DATABASE = TabularFormat(
 
 
 def _contents(value: Any, source: Source, problems: Problems) -> list[Content]:
-    """Return what a document of JSON or YAML holds: a named document, a table, or records."""
+    """Return the content of a JSON or YAML document: a named document, a table, or records."""
     path = source.path
     if isinstance(value, dict) and isinstance(value.get("graphs"), list):
         return [NamedDocument(value, read_obographs)]

@@ -27,11 +27,11 @@ STRUCTURAL = {
 """Labels of Wikidata's hierarchical properties, for files without the property entities."""
 
 UNNAMED = 10
-"""Number of properties without a label that a warning names."""
+"""Maximal number of properties without a label that a warning names."""
 
 
 def is_wikibase(objects: Iterable[Mapping[str, Any]]) -> bool:
-    """Tell whether records are entities of Wikibase, by the first of them."""
+    """Tell whether records are entities of Wikibase; only the first record is examined."""
     first: Mapping[str, Any] = next(iter(objects), {})
     return {"id", "claims"} <= first.keys() and bool(ENTITY.fullmatch(str(first["id"])))
 
@@ -42,12 +42,12 @@ def read_wikibase(
     """Read labels, descriptions and aliases of entities, and statements whose value is an entity.
 
     Qualifiers and deprecated statements are left out. If a property has preferred statements, only
-    they are read. Properties are relations; their labels come from the property entities.
+    those are read. Properties are relations; their labels come from the property entities.
 
     Args:
         entities: The entities.
-        builder: Takes them and their links.
-        problems: Takes objects that are no entities.
+        builder: Receives the entities and their links.
+        problems: Receives objects that are not entities.
     """
     labels = dict(STRUCTURAL)
     for number, entity in enumerate(entities, start=1):
@@ -81,7 +81,7 @@ def read_wikibase(
 
 
 def _in_language(texts: Any, language: str) -> list[str]:
-    """Return the texts in a language, or else in the nearest one that there is."""
+    """Return the texts in a language, or else in the best other language; see ``language_rank``."""
     if not isinstance(texts, dict) or not texts:
         return []
     best = min(texts, key=lambda tag: language_rank(tag, language))
@@ -108,7 +108,7 @@ def _links(claims: dict[str, Any] | list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _tail(snak: Any) -> str:
-    """Return the id of the entity that is the value of a snak, or nothing."""
+    """Return the id of the entity that is the value of a snak, or ``""``."""
     value = (
         snak.get("datavalue", {})
         if isinstance(snak, dict) and snak.get("snaktype", "value") == "value"

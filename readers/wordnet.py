@@ -43,7 +43,7 @@ POINTERS = {
 
 
 def is_wordnet(folder: Path) -> bool:
-    """Tell whether a folder holds a WordNet database."""
+    """Tell whether a folder contains a WordNet database."""
     return (folder / "data.noun").is_file()
 
 

@@ -18,9 +18,9 @@ XML = "{http://www.w3.org/XML/1998/namespace}"
 
 HEAD = 1 << 20
 LONGEST = 500
-"""Bytes of an entity."""
+"""Maximal number of bytes of an entity."""
 MOST = 1000
-"""Entities of a document."""
+"""Maximal number of entities that a document declares."""
 PROLOG = re.compile(rb"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*", re.DOTALL)
 ENTITY = re.compile(rb"<!ENTITY\s+(%\s+)?([^\s\"'>]+)\s+(?:\"([^\"]*)\"|'([^']*)'|([^>]*))\s*>")
 NAMESPACE = re.compile(rb"xmlns:([\w.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
@@ -45,7 +45,7 @@ def well_formed(what: str, path: Path) -> Iterator[None]:
         path: The file.
 
     Raises:
-        ReadError: If the document is no XML.
+        ReadError: If the document is not XML.
     """
     try:
         yield
@@ -53,7 +53,7 @@ def well_formed(what: str, path: Path) -> Iterator[None]:
         raise ReadError(
             f"expected {what}, found a fault ({error}); mend it", str(path), error.position[0]
         ) from None
-    except (LookupError, ValueError) as error:  # an unknown or a wrong encoding
+    except (LookupError, ValueError) as error:  # an unknown or wrong encoding
         raise ReadError(
             f"expected {what} in UTF-8, found another encoding ({error}); save it as UTF-8",
             str(path),
@@ -65,18 +65,19 @@ def check_doctype(
 ) -> tuple[int, dict[str, str]]:
     """Check the entities that a document declares.
 
-    Short entities of plain text are allowed; Protégé writes them for namespaces.
+    Short entities of plain text are allowed, as Protégé writes such entities for namespaces.
 
     Args:
         head: The first bytes of the document.
         source: Name of the document, for messages.
-        may_be_external: Allow an external DTD; for parsers that fetch nothing.
+        may_be_external: Allow a reference to an external DTD; safe only if the parser does not
+            fetch it.
 
     Returns:
-        The position after the DOCTYPE, and the entities.
+        The position after the DOCTYPE, and the values of the entities by name.
 
     Raises:
-        ReadError: If an entity is nested, long or external, or the DOCTYPE goes beyond ``head``.
+        ReadError: If an entity is nested, long or external, or the DOCTYPE ends after ``head``.
 
     Example:
         >>> check_doctype(b'<!DOCTYPE r [<!ENTITY obo "http://o/">]><r/>', "x.owl")
@@ -134,15 +135,16 @@ def check_doctype(
 
 
 class GuardedXml:
-    """A binary stream of XML that refuses declarations after the start of the root element.
+    """A binary stream of XML that rejects declarations after the start of the root element.
 
     Args:
         stream: The document.
         path: The file, for messages.
-        may_be_external: As in :func:`check_doctype`.
+        may_be_external: See :func:`check_doctype`.
 
     Raises:
-        ReadError: As :func:`check_doctype`; on reading, at a late declaration.
+        ReadError: See :func:`check_doctype`. Also raised while reading, if a declaration follows
+            the start of the root element.
     """
 
     def __init__(self, stream: BinaryIO, path: Path, *, may_be_external: bool = False) -> None:
@@ -173,7 +175,7 @@ class GuardedXml:
         self._tail = window[-16:]
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes."""
+        """Return up to ``size`` further bytes."""
         if self._head:
             chunk, self._head = (
                 (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])

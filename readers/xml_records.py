@@ -1,4 +1,4 @@
-"""Records in XML: elements read as the objects of a JSON file, side by side or nested."""
+"""Records in XML: elements are converted to objects like those of JSON, listed or nested."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ __all__ = ["xml_records", "xml_root"]
 OF_XML = re.compile(
     rf"(?:{re.escape(XML)}(?!id$)|\{{http://www\.w3\.org/2001/XMLSchema-instance\}}).*"
 )
-"""Attributes that say nothing of what an element stands for."""
+"""Attributes of XML itself, which are not properties of an entity."""
 
 FIELDS = frozenset(
     ("property", "field", "attribute", "attr", "att", "data", "param", "binding", "value")
 )
-"""Elements whose attribute ``name`` tells what they hold."""
+"""Elements whose attribute ``name`` is the name of a property."""
 
 INLINE = frozenset(("b", "br", "em", "i", "r", "span", "strong", "sub", "sup", "u"))
-"""Elements of which a text is made."""
+"""Elements that mark up parts of a text."""
 
 OWN = {
     **dict.fromkeys(("id", "ui", "identifier", "code"), "id"),
     **dict.fromkeys(("name", "label", "title", "desc"), "label"),
 }
-"""Suffixes of the keys of id and label after the element's name (DescriptorUI in MeSH)."""
+"""Role of a key (id or label), by the end of the key after the element's name (DescriptorUI)."""
 
 ABOUT = ("head", "header", "meta", "metadata")
-"""Elements in the root that say something of the document."""
+"""Elements in the root that describe the document."""
 
 
 def xml_root(path: Path) -> Element:
-    """Return the outermost element of a file.
+    """Return the root element of a file.
 
     Raises:
-        ReadError: If it is no XML, or declares entities that look hostile.
+        ReadError: If the file is not XML, or declares XML entities that look like an attack.
     """
     with opened(path) as stream, well_formed("XML", path):
         guarded = GuardedXml(stream, path, may_be_external=True)
@@ -57,18 +57,19 @@ def xml_root(path: Path) -> Element:
 
 
 def xml_records(root: Element, path: Path, language: str) -> dict[str, list[Record]]:
-    """Return the elements with an id or a name as records, by kind.
+    """Return the elements with an id or a name as records, by kind (element name).
 
-    Attributes and child elements are properties. Nested elements of the same kind are children, as
-    in an outline, also inside of elements that group them.
+    Attributes and child elements are properties. If elements of one kind are nested, the inner ones
+    are children of the outer one, as in an outline; elements that only group others may lie between
+    them.
 
     Args:
-        root: The outermost element.
+        root: The root element.
         path: The file.
-        language: Tag of the preferred language, where there are texts in several.
+        language: Tag of the preferred language, if there are texts in several.
 
     Raises:
-        ReadError: If no element tells what it is.
+        ReadError: If no element has an id or a name.
     """
     for inside in [inside for inside in root if kind_of(inside).lower() in ABOUT]:
         root.remove(inside)
@@ -87,7 +88,7 @@ def xml_records(root: Element, path: Path, language: str) -> dict[str, list[Reco
 
 
 class _Object(dict[str, Any]):
-    """Properties of an element, from attributes and child elements, with its kind."""
+    """Properties of an element, from attributes and child elements, and its kind (its name)."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
@@ -98,8 +99,8 @@ class _Elements:
     """Conversion of elements to values.
 
     Args:
-        root: The element around all others.
-        language: Tag of the language that texts are wanted in, where there are several.
+        root: The root element.
+        language: Tag of the preferred language, if there are texts in several.
     """
 
     def __init__(self, root: Element, language: str) -> None:
@@ -112,7 +113,7 @@ class _Elements:
         }
 
     def said(self, element: Element) -> Any:
-        """Return an element as a text, a list of elements of one kind, or an object."""
+        """Return the value of an element: a text, a list of values of one kind, or an object."""
         said = _Object(kind_of(element))
         is_field = said.kind.lower() in FIELDS
         for name, value in element.attrib.items():
@@ -138,7 +139,7 @@ class _Elements:
         return said
 
     def _inside(self, element: Element) -> dict[str, Any]:
-        """Return the child elements by kind, as lists where several are possible."""
+        """Return the child elements by kind; a list if any element repeats the kind."""
         found: dict[str, list[Any]] = {}
         for inside in self._in_language(element):
             if (value := self.said(inside)) not in ("", [], {}):
@@ -152,7 +153,7 @@ class _Elements:
         }
 
     def _in_language(self, element: Element) -> Iterator[Element]:
-        """Yield the child elements; of a kind in several languages, the preferred one."""
+        """Yield the child elements; of a kind in several languages, only the preferred language."""
         ranked = [
             (kind_of(one), language_rank(_language(one), self._language), one) for one in element
         ]
@@ -163,16 +164,17 @@ class _Elements:
 
 
 def _is_around(said: _Object, inside: dict[str, Any]) -> bool:
-    """Return whether an element only groups others, perhaps with their number or kind."""
+    """Return whether an element only groups others; it may have numbers as attributes."""
     return not is_named(inside) and all(value.isdigit() for value in said.values())
 
 
 def _take_own(said: _Object) -> None:
-    """Find the id and label of an element under keys derived from its name.
+    """Rename the keys of the id and label of an element to ``id`` and ``label``.
 
-    These are keys with the beginning of the name (``DescriptorUI`` of a ``DescriptorRecord``,
-    ``drugbank-id`` of a ``drug``), the name itself, ``names``, and texts, if there is no better
-    key. The first of several is used.
+    Without a better key, these are used: keys that begin with the name of the element
+    (``DescriptorUI`` of a ``DescriptorRecord``, ``drugbank-id`` of a ``drug``), the name itself,
+    and keys in ``names``. If a key has several texts, the first is used, and the others become
+    alternative ids or synonyms.
     """
     for key, value in [*said.items()]:
         if key.lower() == "names" and isinstance(value, _Object):
@@ -194,7 +196,7 @@ def _take_own(said: _Object) -> None:
 
 @lru_cache(maxsize=1 << 12)
 def _own_keys(kind: str, keys: tuple[str, ...]) -> Mapping[str, str]:
-    """Return the keys of an element's id and label that go with its own name."""
+    """Return the keys of id and label that begin with the name of the element."""
     found: dict[str, str] = {}
     for last, name in OWN.items():
         ending = (key for key in keys if key.lower() != last and key.lower().endswith(last))
@@ -206,14 +208,14 @@ def _own_keys(kind: str, keys: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _language(element: Element) -> str:
-    """Return the language of a text, or an empty string for none or that of an entity."""
+    """Return the language of a text; ``""`` if the element has none, or is an entity with an id."""
     if not (element.text and element.text.strip()) or "id" in element.attrib:
         return ""
     return next((element.attrib[name] for name in LANGUAGES if name in element.attrib), "")
 
 
 def _key(element: Element, value: Any) -> str:
-    """Return the key of an element: the name of its items, if its own name is their plural."""
+    """Return the key of an element: its name; for a list, the name of the items if similar."""
     kind = kind_of(element)
     if kind.lower() in FIELDS and (name := element.get("name")):
         return name
@@ -228,14 +230,14 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _within(value: Any) -> Iterable[Any]:
-    """Return what an object or a list holds."""
+    """Return the values of an object, or the items of a list."""
     return (
         value.values() if isinstance(value, _Object) else value if isinstance(value, list) else ()
     )
 
 
 def _objects(value: Any) -> Iterator[_Object]:
-    """Yield every object, those around others first."""
+    """Yield every object, outer objects before the objects nested in them."""
     if isinstance(value, _Object):
         yield value
     for inside in _within(value):
@@ -243,7 +245,7 @@ def _objects(value: Any) -> Iterator[_Object]:
 
 
 def _entities(document: Any) -> list[_Object]:
-    """Return the records of a document; where there is but one, around many others, those."""
+    """Return the records of a document; if one record encloses all others, the enclosed ones."""
     records = [*_records(document)]
     if len(records) == 1 and "children" not in records[0]:
         inside = [one for value in _within(records[0]) for one in _records(value, is_root=False)]
@@ -253,14 +255,14 @@ def _entities(document: Any) -> list[_Object]:
 
 
 def _rows(document: Any) -> list[_Object]:
-    """Return the objects of a document without names, which may be rows of a table."""
+    """Return the objects of a document whose objects have no names; they may be rows of a table."""
     return [
         one for inside in _within(document) for one in _listed(inside) if isinstance(one, _Object)
     ]
 
 
 def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
-    """Yield the outermost objects that are entities or links; the root only with children."""
+    """Yield the outermost objects that are entities or links; the root only if it has children."""
     if isinstance(value, _Object) and (
         is_link(tuple(value)) or (is_named(value) and not (is_root and "children" not in value))
     ):
@@ -271,7 +273,10 @@ def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
 
 
 def _nest(objects: Sequence[_Object]) -> None:
-    """Move child entities to ``children``: those of the same kind, or of kinds that nest."""
+    """Move child entities to ``children``.
+
+    Child entities are nested objects of the same kind, or of a kind that is nested in itself.
+    """
     pairs = {
         (one.kind, key)
         for one in objects
@@ -290,7 +295,7 @@ def _nest(objects: Sequence[_Object]) -> None:
 
 
 def _are_of(kind: str, value: Any) -> bool:
-    """Tell whether a value is, or lists, objects of a kind that have a name."""
+    """Tell whether a value is a named object of a kind, or a list of such objects."""
     return all(
         isinstance(one, _Object) and one.kind == kind and is_named(one) for one in _listed(value)
     )

@@ -1,4 +1,4 @@
-"""Elements of XML as the rows of tables, whose columns are paths of elements and attributes."""
+"""XML elements as rows of tables; the columns are paths to elements and attributes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ LANGUAGES = (f"{XML}lang", "lang")
 """Attributes with the language of the text of an element."""
 
 UNIT = "\x1f"
-"""The character between the values of a cell: no XML may hold it."""
+"""The character between the values of a cell; XML cannot contain this character."""
 
 NAME = re.compile(r"[A-Za-z_][\w.-]*(?![^\[]*\])")
 """The name of an element in a path."""
 
 ABOVE, PATH = "..", "path()"
-"""Columns of every table: id of the enclosing row, and labels from the outermost row on."""
+"""Columns that every table has: id of the enclosing row; labels from the outermost row down."""
 
 
 def kind_of(element: Element) -> str:
@@ -40,7 +40,7 @@ def kind_of(element: Element) -> str:
 
 
 def mappings_of(root: Element, given: Sequence[TableMapping]) -> tuple[TableMapping, ...]:
-    """Return the given mappings that find rows in a document, or those of its vocabulary."""
+    """Return the given mappings that match elements of a document, or those of its vocabulary."""
     names = {kind_of(element) for element in root.iter() if isinstance(element.tag, str)}
     fitting = (
         mapping
@@ -52,11 +52,11 @@ def mappings_of(root: Element, given: Sequence[TableMapping]) -> tuple[TableMapp
 
 @dataclass(frozen=True)
 class Elements:
-    """A document whose elements are read by mappings.
+    """A document whose elements are read with mappings.
 
     Attributes:
-        root: The outermost element.
-        mappings: What the elements hold.
+        root: The root element.
+        mappings: Which elements are rows, and what their columns hold.
     """
 
     root: Element
@@ -69,22 +69,23 @@ def read_elements(
     problems: Problems,
     table: Table,
 ) -> None:
-    """Read the elements of a document by mappings.
+    """Read the elements of a document with mappings.
 
-    ``rows`` of a mapping selects elements, and its columns are paths from these: ``Name``,
-    ``@code``, ``Rubric[@kind='preferred']/Label``; ``..`` is the id of the enclosing row. See `the
-    paths <https://docs.python.org/3/library/xml.etree.elementtree.html#xpath-support>`_. Names are
-    without namespaces. Of values in several languages, those in the preferred one are used.
+    ``rows`` of a mapping selects elements. The columns are paths from these elements: ``Name``,
+    ``@code``, ``Rubric[@kind='preferred']/Label``; the path ``..`` is the id of the enclosing row.
+    See `the paths <https://docs.python.org/3/library/xml.etree.elementtree.html#xpath-support>`_.
+    Names are without namespaces. If values are in several languages, the values in the preferred
+    one are used.
 
     Args:
         document: The document.
-        builder: Takes entities and links.
-        problems: Takes elements that are none.
-        table: Takes the mappings.
+        builder: Receives entities and links.
+        problems: Receives elements that are neither.
+        table: Receives the mappings.
 
     Raises:
-        ReadError: If there is no such element.
-        SettingsError: If a path is none.
+        ReadError: If no element matches ``rows`` of a mapping.
+        SettingsError: If a path is faulty.
     """
     root, mappings = document.root, document.mappings
     for element in root.iter():
@@ -113,12 +114,12 @@ class _Elements:
     """The elements of a document as rows.
 
     Args:
-        root: The outermost element.
-        mappings: What the elements hold.
-        language: Tag of the language that texts are wanted in.
+        root: The root element.
+        mappings: Which elements are rows, and what their columns hold.
+        language: Tag of the preferred language of texts.
 
     Raises:
-        SettingsError: If a path is none.
+        SettingsError: If a path is faulty.
     """
 
     def __init__(self, root: Element, mappings: Sequence[TableMapping], language: str) -> None:
@@ -146,7 +147,7 @@ class _Elements:
         return UNIT.join(values[:1] if is_single else values)
 
     def _values(self, row: Element, column: str) -> list[str]:
-        """Return what stands in a row under the path of a column, in the best language."""
+        """Return the values at the path of a column in a row, in the best language."""
         if column == ABOVE:
             above = self._row_around(row)
             return self._first(above, self._mapping_of[above].id) if above is not None else []
@@ -163,7 +164,7 @@ class _Elements:
         return [text for rank, text in ranked if text and rank == best]
 
     def _row_around(self, row: Element) -> Element | None:
-        """Return the row that an element stands in."""
+        """Return the row that encloses an element, or ``None``."""
         above = self._around.get(row)
         while above is not None and above not in self._mapping_of:
             above = self._around.get(above)
@@ -173,7 +174,7 @@ class _Elements:
         return next((values[:1] for one in columns if (values := self._values(row, one))), [])
 
     def _path(self, row: Element) -> Category:
-        """Return the labels from the outermost row on."""
+        """Return the labels of the enclosing rows and the row, outermost first."""
         if row not in self._labels:
             above = self._row_around(row)
             before = self._path(above) if above is not None else ()
@@ -183,10 +184,10 @@ class _Elements:
 
 
 def _found(element: Element, path: str) -> list[Element]:
-    """Return what a path leads to.
+    """Return the elements at a path.
 
     Raises:
-        SettingsError: If it is none.
+        SettingsError: If the path is faulty.
     """
     try:
         return element.findall(path)

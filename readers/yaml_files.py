@@ -1,4 +1,4 @@
-"""YAML documents as the objects and lists of JSON, within limits of depth and size."""
+"""YAML documents as dicts and lists like those of JSON, within limits on depth and size."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ontodex.readers.files import opened
 __all__ = ["yaml_of"]
 
 DEEPEST = 200
-"""Nested objects and lists, at most."""
+"""Maximal depth of nested objects and lists."""
 
 FREE, MOST_TIMES = 1_000_000, 100
-"""Values that aliases may expand a document to, in all, and for each that is written."""
+"""Maximal number of values with aliases expanded: ``FREE``, or ``MOST_TIMES`` the written ones."""
 
 NOTHING = ("", "~", "null", "Null", "NULL")
 """Unquoted scalars that are null."""
 
 
 def yaml_of(path: Path) -> Any:
-    """Parse a file: its document, or the list of its documents.
+    """Parse a file; return its document, or a list if there are several.
 
     Scalars are texts as they are written (``NO`` is Norway), or ``None``. The file is parsed event
-    by event, as composing deep documents at once overflows the stack of the C parser.
+    by event, because the C parser's stack overflows if it composes deep documents itself.
 
     Raises:
-        ReadError: If the file is no YAML, or exceeds the limits of nesting and of aliases.
+        ReadError: If the file is not YAML, or exceeds the limits on nesting and aliases.
     """
     builder = _Builder(str(path))
     try:
@@ -52,9 +52,9 @@ class _Container:
     """An object or a list that is not complete.
 
     Attributes:
-        value: Its members so far.
-        anchor: Its anchor, if it has one.
-        before: Number of values before it.
+        value: Members so far.
+        anchor: Anchor of the container, or ``None``.
+        before: Number of values in the document before the container.
         key: In an object, the key of the next value.
     """
 
@@ -64,7 +64,7 @@ class _Container:
     key: str | None = None
 
     def add(self, value: Any) -> None:
-        """Add a value, or a key of an object; keys that are no scalars become empty."""
+        """Add a value, or a key of an object; keys that are not scalars become empty texts."""
         if isinstance(self.value, list):
             self.value.append(value)
         elif self.key is None:

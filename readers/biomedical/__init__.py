@@ -1,1 +1,1 @@
-"""Readers of biomedical formats: annotations, gene sets, terminologies, taxonomies and networks."""
+"""Readers for biomedical formats: annotations, gene sets, terminologies, taxonomies, networks."""

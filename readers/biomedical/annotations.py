@@ -19,23 +19,23 @@ from ontodex.readers.tables.values import one_line
 __all__ = ["FORMATS", "AnnotationFormat"]
 
 ANNOTATED = "annotated with"
-"""The relation where neither qualifier nor aspect gives one."""
+"""The relation of an annotation if neither qualifier nor aspect gives one."""
 
 
 class _Layout(NamedTuple):
-    """The columns of an annotation format, by position from 0; ``None`` where it has none.
+    """The columns of an annotation format, by position from 0; ``None`` for missing columns.
 
     Attributes:
-        begins: Pattern of the first bytes of a file.
-        width: Least number of columns.
-        head: The annotated entity: its id, or the parts of its id.
+        begins: Pattern that recognises the first bytes of a file.
+        width: Minimal number of columns.
+        head: Columns of the id of the annotated entity, or of the parts of its id.
         label: Label of the annotated entity.
         definition: Full name of the annotated entity.
         synonyms: Synonyms, separated by bars.
         term: Ontology term that the entity is annotated with.
         qualifier: Relations, or NOT, separated by bars.
-        relation: The relation, where it has a column of its own.
-        aspect: Aspect of the term, which implies the relation where none is given.
+        relation: The relation, if it has its own column.
+        aspect: Aspect of the term; it implies the relation if none is given.
         relations: The relation of each aspect, or the name of each relation id.
     """
 
@@ -132,8 +132,8 @@ class AnnotationFormat(NamedFormat):
     <https://geneontology.org/docs/gene-product-association-data-gpad-format-2.0/>`_ the qualifier
     is the relation (``enables``, ``involved_in``, …). In GAF before 2.2 and in `phenotype.hpoa
     <https://hpo-annotation-qc.readthedocs.io/en/latest/annotationFormat.html>`_ the aspect implies
-    the relation. GPAD has no names of entities; GPI names them. Evidence, references, frequencies
-    and dates are left out.
+    the relation. GPAD has no names of entities; GPI has only names. Evidence, references,
+    frequencies and dates are left out.
 
     Attributes:
         layout: The columns.
@@ -142,13 +142,14 @@ class AnnotationFormat(NamedFormat):
     layout: _Layout
 
     def sniff(self, path: Path, head: bytes) -> bool:
-        """Tell whether a file is in this format: by its version line, its header or its columns."""
+        """Tell whether a file is in this format, by its version line, its header or its columns."""
         return self.layout.begins.search(head) is not None
 
     def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        """Link each annotated entity to its term; lines that are no annotations are problems.
+        """Read annotations, and link each annotated entity to its term.
 
-        Annotations with NOT are left out; with ``source.settings.negated`` they alone are read.
+        Lines that are not annotations are reported to ``problems``. Negated annotations (qualifier
+        NOT) are left out; if ``source.settings.negated`` is true, only they are read.
         """
         layout, negated, denied = self.layout, source.settings.negated, 0
         negation = [] if layout.qualifier is None else [(layout.qualifier, ("not",))]
@@ -183,11 +184,11 @@ FORMATS = (
         "hpoa", (".hpoa",), "Phenotypes of diseases: phenotype.hpoa of the HPO.", HPOA
     ),
 )
-"""The formats of annotations; GPI 1.2 is asked before GPI 2, whose pattern is more general."""
+"""The formats of annotations; GPI 1.2 is tried before GPI 2, whose pattern is more general."""
 
 
 def _identifier(parts: Sequence[str]) -> str:
-    """Join the parts of an id; the prefix of ids that repeat it (``MGI:MGI:1``) is written once.
+    """Join the parts of an id; a prefix that is repeated (``MGI:MGI:1``) is written once.
 
     >>> _identifier(["UniProtKB", "A1"]), _identifier(["MGI", "MGI:7"]), _identifier(["MGI:MGI:7"])
     ('UniProtKB:A1', 'MGI:7', 'MGI:7')
@@ -198,7 +199,7 @@ def _identifier(parts: Sequence[str]) -> str:
 
 
 def _relations(cells: Sequence[str], layout: _Layout) -> list[str]:
-    """Return the relations of an annotation: those stated, or else that of its aspect."""
+    """Return the stated relations of an annotation, or else the relation of its aspect."""
     stated = [cells[at] for at in (layout.qualifier, layout.relation) if at is not None]
     named = [
         part.strip()

@@ -13,10 +13,10 @@ from ontodex.readers.problems import Problems
 __all__ = ["is_cx", "nodes_and_links"]
 
 MARKS = ("CXVersion", "numberVerification")
-"""Keys of the first object of a CX2 and of a CX network."""
+"""Key of the first object of a CX2 network, and of a CX network."""
 
 ALIASES = {"n": "name", "r": "represents", "i": "interaction"}
-"""Short attribute names that need no declaration."""
+"""Full names of short attribute names that are used without a declaration."""
 
 AFTER_ENDS = ("name", "shared name", "shared interaction")
 """Edge attributes that Cytoscape derives from the nodes."""
@@ -33,12 +33,13 @@ def is_cx(document: Any) -> bool:
 def nodes_and_links(document: list[Any], problems: Problems) -> dict[str, Objects]:
     """Return the nodes and edges of a network as objects with their attributes.
 
-    The id of a node is what it represents (``uniprot:O75581``) if that is one word, or else its
-    name if that is unique, or else its number. The relation of an edge is its ``interaction``.
+    The id of a node is what the node represents (``uniprot:O75581``), if that is one word.
+    Otherwise the id is the name of the node if it is unique, or else the number. The relation of an
+    edge is its ``interaction``.
 
     Args:
         document: The list of aspects.
-        problems: Takes elements that are no nodes or edges.
+        problems: Receives elements that are neither nodes nor edges.
     """
     aspects: dict[str, list[Any]] = {}
     for part in document:

@@ -18,16 +18,16 @@ MEMBER = "member of"
 
 
 def read_gene_sets(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read one gene set a line: name, description, genes; each gene is a member of the set.
+    """Read one gene set per line: name, description, genes; each gene is a member of the set.
 
-    If the name is an id (``GO:0006915``), the description is the label. Otherwise, a description of
-    several words is the definition, and one of one word (``R-HSA-109581``) is a synonym. URLs and
-    Enrichr's weights (``TP53,0.8``) are left out.
+    If the name is an id (``GO:0006915``), the description is the label. Otherwise a description of
+    several words is the definition, and a description of one word (``R-HSA-109581``) is a synonym.
+    URLs and Enrichr's weights (``TP53,0.8``) are left out.
 
     Args:
         path: The file.
-        builder: Takes sets and genes.
-        problems: Takes lines without genes.
+        builder: Receives sets and genes.
+        problems: Receives lines without genes.
     """
     for number, line in lines_of(path, problems):
         name, *rest = (cell.strip() for cell in line.split("\t"))

@@ -13,17 +13,17 @@ from ontodex.readers.problems import Problems
 __all__ = ["FORMAT", "is_taxdump", "read_taxdump"]
 
 PREFIX = "NCBITaxon"
-"""The prefix of the OBO release of the taxonomy, so that entities of both are merged."""
+"""Prefix of taxa; the OBO release of the taxonomy has the same, so that both can be merged."""
 
 LABEL = "scientific name"
 NO_NAMES = frozenset(("authority", "type material", "in-part", "includes"))
-"""Classes of names that are not synonyms."""
+"""Classes of names that are not read as synonyms."""
 
 NO_RANK = frozenset(("no rank", ""))
 
 
 def is_taxdump(folder: Path) -> bool:
-    """Tell whether a folder holds a dump of the taxonomy."""
+    """Tell whether a folder contains a dump of the taxonomy."""
     return all((folder / name).is_file() for name in ("nodes.dmp", "names.dmp"))
 
 
@@ -34,9 +34,9 @@ def read_taxdump(folder: Path, builder: GraphBuilder, problems: Problems) -> Non
     `taxdump_readme.txt <https://ftp.ncbi.nlm.nih.gov/pub/taxonomy/taxdump_readme.txt>`_.
 
     Args:
-        folder: Where the files are.
-        builder: Takes the taxa.
-        problems: Takes lines that are no records.
+        folder: Folder of the files.
+        builder: Receives the taxa.
+        problems: Receives lines that are not records.
     """
     for taxon, name, _, kind in _records(folder / "names.dmp", 4, problems):
         if kind == LABEL:
@@ -55,7 +55,7 @@ def read_taxdump(folder: Path, builder: GraphBuilder, problems: Problems) -> Non
 
 
 def _records(path: Path, width: int, problems: Problems) -> Iterator[list[str]]:
-    """Yield the first ``width`` cells of each record, the first as CURIE of a taxon."""
+    """Yield the first ``width`` cells of each record; the first one as the CURIE of a taxon."""
     for number, line in lines_of(path, problems):
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) > width and cells[0].isdigit():

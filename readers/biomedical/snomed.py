@@ -29,30 +29,30 @@ PREFERRED = "900000000000548007"
 
 TAG = re.compile(r"\s*\([^()]*\)$")
 CONCEPTS = "sct2_Concept_*"
-"""File name of the concept table up to ``Snapshot``; full and delta tables are not read."""
+"""File name of the concept table before ``Snapshot``; full and delta tables are not read."""
 
 PLACES = ("", "Terminology", "Snapshot/Terminology", "*/Snapshot/Terminology")
-"""Folders that may hold the tables: the folder itself, and places in a release."""
+"""Where the tables may lie: in the folder itself, or in these folders of a release."""
 
 Row = dict[str, str]
 
 
 def is_snomed(folder: Path) -> bool:
-    """Tell whether a folder holds a snapshot of SNOMED CT."""
+    """Tell whether a folder contains a snapshot of SNOMED CT."""
     return _terminology(folder) is not None
 
 
 def read_snomed(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read active concepts with names and definitions, and the relationships between them.
 
-    Names are those in the language of the builder, or else in any. The label of a concept is the
-    term that most language reference sets prefer (``Refset/Language``), or else the fully specified
-    name without its semantic tag.
+    Names in the language of the builder are used; if a concept has none, names in another language.
+    The label of a concept is the term that most language reference sets prefer
+    (``Refset/Language``), or else the fully specified name without its semantic tag.
 
     Args:
         folder: The folder of the tables, or of a release.
-        builder: Takes the concepts (``sct:22298006``) and the links.
-        problems: Takes lines of a wrong width.
+        builder: Receives the concepts (``sct:22298006``) and the links.
+        problems: Receives lines with a wrong number of columns.
     """
     builder.prefixes[PREFIX] = NAMESPACE
     terminology = _terminology(folder) or folder
@@ -82,7 +82,7 @@ def read_snomed(folder: Path, builder: GraphBuilder, problems: Problems) -> None
 def _names(
     terminology: Path, active: Collection[str], language: str, problems: Problems
 ) -> dict[str, list[str]]:
-    """Return the names of each concept, the label first."""
+    """Return the names of each concept; the first name is the label."""
     sets = chain.from_iterable(
         _rows(place, "der2_cRefset_Language*", problems)
         for place in (terminology, terminology.parent / "Refset" / "Language")
@@ -91,7 +91,7 @@ def _names(
         row["referencedComponentId"] for row in sets if row["acceptabilityId"] == PREFERRED
     )
     found: dict[str, list[tuple[int, int, bool, str]]] = {}
-    base = language.partition("-")[0]  # the tables name languages alone, and no regions
+    base = language.partition("-")[0]  # language codes in the tables have no region
     for row in _rows(terminology, "sct2_Description_*", problems):
         if row["conceptId"] in active:
             is_full = row["typeId"] == FULL_NAME
@@ -119,7 +119,10 @@ def _terminology(folder: Path) -> Path | None:
 
 
 def _rows(folder: Path, start: str, problems: Problems) -> Iterator[Row]:
-    """Yield the active rows of a table; lines that are not as wide as the header are problems."""
+    """Yield the active rows of a table.
+
+    Lines that are not as wide as the header are reported to ``problems``.
+    """
     for path in sorted(folder.glob(f"{start}Snapshot*.txt*")):
         header: list[str] = []
         for number, line in lines_of(path, problems):

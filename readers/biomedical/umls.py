@@ -18,7 +18,7 @@ from ontodex.readers.problems import Problems
 __all__ = ["FORMAT", "is_umls", "read_umls"]
 
 PLACES = ("", "META", "rrf")
-"""Folders in a release that may hold the tables."""
+"""Where the tables may lie: in the folder itself, or in these folders of a release."""
 
 LANGUAGES = {
     "en": "ENG",
@@ -49,7 +49,7 @@ class _Release(NamedTuple):
         start: Beginning of its file names.
         prefix: Prefix of the CURIEs of its concepts.
         namespace: IRI namespace of the prefix.
-        own: Source vocabulary whose names come before those of others.
+        own: Source vocabulary whose names are preferred to names from other vocabularies.
     """
 
     start: str
@@ -65,22 +65,23 @@ RELEASES = (
 
 
 def is_umls(folder: Path) -> bool:
-    """Tell whether a folder holds a release of UMLS or RxNorm, or the tables of one."""
+    """Tell whether a folder contains a release of UMLS or RxNorm, or the tables of a release."""
     return any(_tables(folder, release, "CONSO") for release in RELEASES)
 
 
 def read_umls(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read concepts with names, definitions and semantic types, and the relationships of concepts.
+    """Read concepts with names, definitions and semantic types, and relationships of concepts.
 
-    Names are those in the language of the builder, or else in any, the preferred one first.
-    Suppressed rows are left out. The tables hold each relationship in both directions. Of ``isa``,
-    ``PAR`` (parent) and ``RB`` (broader) only the link to the more general concept is read; of
-    others both links, if they have a name (``RELA``).
+    Names in the language of the builder are used; if a concept has none, names in another language.
+    The preferred name is the label. Suppressed rows are left out. The tables have each relationship
+    in both directions. Of ``isa``, ``PAR`` (parent) and ``RB`` (broader), only the link to the more
+    general concept is read. Of other relationships, both links are read if they have a name
+    (``RELA``).
 
     Args:
         folder: The folder of the tables, or of a release.
-        builder: Takes the concepts (``UMLS:C0011849``, ``RXNORM:161``) and the links.
-        problems: Takes lines of a wrong width.
+        builder: Receives the concepts (``UMLS:C0011849``, ``RXNORM:161``) and the links.
+        problems: Receives lines with a wrong number of columns.
     """
     for release in RELEASES:
         builder.prefixes[release.prefix] = release.namespace
@@ -120,7 +121,10 @@ def _add_names(folder: Path, release: _Release, builder: GraphBuilder, problems:
 
 
 def _link(row: list[str], release: _Release) -> tuple[str, str, str] | None:
-    """Return head, relation and tail of a row, whose second concept is related to its first."""
+    """Return head, relation and tail of a row, or ``None`` if its link is not read.
+
+    A row says how its second concept is related to its first concept.
+    """
     first, kind, second, name, suppressed = row[0], row[3], row[4], row[7], row[14]
     if not first or not second or suppressed != "N" or name == "inverse_isa":
         return None
@@ -149,7 +153,10 @@ def _tables(folder: Path, release: _Release, name: str) -> list[Path]:
 def _rows(
     folder: Path, release: _Release, name: str, width: int, problems: Problems
 ) -> Iterator[list[str]]:
-    """Yield the rows of a table, if it exists; lines of another width are problems."""
+    """Yield the rows of a table, if the table exists.
+
+    Lines with a wrong number of columns are reported to ``problems``.
+    """
     for path in _tables(folder, release, name):
         for number, line in lines_of(path, problems):
             cells = line.removesuffix("|").split("|")

@@ -1,1 +1,1 @@
-"""Mappings: what the columns of a table hold, guessed from the table or written down in YAML."""
+"""Guessing the mapping of a table: what its columns hold, by their names and cells."""

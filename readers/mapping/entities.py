@@ -1,4 +1,4 @@
-"""Guessing the columns of a table of entities from their names and cells."""
+"""Guessing what the columns of a table of entities hold, from their names and cells."""
 
 from __future__ import annotations
 
@@ -39,47 +39,52 @@ APART = 0.9
 """Minimal shares of rows with a value, and of distinct values, in a column of labels or keys."""
 
 TOOK_LABELS = f"took {{}} for the labels, as no column is named label or name; {INSPECT}"
-"""Warning for labels in a column of another name."""
+"""Warning that labels were taken from a column without a name of labels."""
 
 SUBJECT = 1 / 3
-"""Minimal number of values of the id column, as a share of the largest number in a column."""
+"""Minimal distinct values of the id column, as a share of the most distinct values in a column."""
 
 NEARLY_ALL = 0.98
-"""Share of distinct cells from which on a first column is the id; other rows are repetitions."""
+"""Minimal share of distinct cells for a first column of codes to be the id."""
 
 CODE = re.compile(r"[\w.:/-]{1,20}")
-"""Possible ids of rows where no column has the name of one."""
+"""A cell that may be the id of a row although no column has the name of an id."""
 
 ADDRESS = re.compile(r"@|://")
 
 BY_KEY = 0.9
-"""Minimal share of values that name rows by a unique column (an e-mail address, a code)."""
+"""Minimal share of values of a column that occur in a key column, such as e-mail addresses."""
 
 BY_LABEL = 4
-"""Labels name rows if at least one value of the column in so many is a label."""
+"""Values name rows by label only if at least one in ``BY_LABEL`` distinct values names a row."""
 
 DENSE = 1 / 2
-"""Maximal share of ids among the whole numbers of a span; beyond it, matches are by chance."""
+"""Maximal share of ids among the whole numbers of a range; above it, numbers match by chance."""
 
 SHARED = 2 / 3
-"""Maximal number of distinct values of a relation for each filled cell."""
+"""Maximal ratio of distinct values to values in a column that is a relation."""
 
 CODED = 0.1
-"""Unique values are codes of another kind if more than this share are ids of their own rows."""
+"""Unique values are codes of another kind if more than this share equals the id of its row."""
 
 RECURRING, MOVING = 1 / 2, 1 / 3
-"""Minimal share of listed values that occur in other cells, and at several positions.
+"""Minimal shares in comma-separated lists.
 
-Beginnings of addresses and names do not recur; parts of addresses have one position.
+``RECURRING``: share of values that occur in several cells; parts of names and streets do not.
+``MOVING``: share of these that occur at several positions; cities and countries do not.
 """
 
 LONGEST_LISTED, FEWEST_LISTS, CLOSED = 40, 3, 0.9
-"""Mean length of listed values, number of cells with commas, share with closed brackets."""
+"""Limits for comma-separated lists.
+
+Maximal mean length of values, minimal number of cells with commas, and minimal share of values in
+which all brackets are closed.
+"""
 
 SYNONYMS = "synonyms"
 
 LEVELS = 1 << 30
-"""Position of the paths that the levels of a hierarchy make."""
+"""Stands for the position of the paths that are made from columns of levels."""
 
 Row = tuple[int, Sequence[str]]
 Cells = Sequence[Sequence[str]]
@@ -91,8 +96,8 @@ class _Columns:
 
     Attributes:
         names: The columns by name and position.
-        paths: Separators of columns of paths, by position; levels have the width of the table.
-        own: Position of the paths of the rows themselves, if they are categories.
+        paths: Separators of columns of paths, by position; paths from levels are at ``LEVELS``.
+        own: Position of the column with the row's own path if rows are categories, or ``None``.
     """
 
     names: EntityColumns
@@ -111,20 +116,20 @@ def guess_entities(
 ) -> TableMapping:
     """Guess the mapping of a table of entities.
 
+    A column is a relation if most of its cells name rows, or if rows share its values
+    (``habitat``). Numbers, dates, and texts that few rows share are ignored. Values name rows by
+    label only if at least a quarter of the distinct values of the column name rows. If ids are
+    consecutive numbers, numbers name rows only in a column with the name of a key (``manager_id``).
+    If no column has a name of labels, first and last names are joined to labels, or else the first
+    column of short distinct texts is the label.
+
     Args:
         header: Columns by the names in the header.
         columns: Names of the columns in the mapping.
         rows: (number, cells) of every row.
         table: The table; receives the cells of columns that may name rows of other tables.
         remark: Receives remarks on the guess.
-        negated: Whether to read the negated rows, in place of the others.
-
-    A column is a relation if most of its cells name rows, or if rows share its values
-    (``habitat``). Numbers, dates and texts that few rows share are ignored. Values match labels of
-    rows only if at least a quarter of the values of the column do. If ids are consecutive numbers,
-    numbers match rows only in a column named as a key (``manager_id``). Without a column with a
-    name of labels, first and last names are joined to labels, or else the first column of short
-    distinct texts is used.
+        negated: Read the negated rows only; if false, all other rows.
     """
     table.own_labels = header.are_labelled and not header.guess
     width = len(columns)
@@ -178,7 +183,7 @@ def _chosen(
     *,
     may_be_labelled: bool,
 ) -> _Columns:
-    """Return which columns are ids, labels and paths by the rows."""
+    """Decide by the rows which columns are ids, labels and paths."""
     lines = [cells for _, cells in rows]
     width, paths = columns.width, dict[int, str]()
     cells_of = dict[int, list[str]]()
@@ -189,7 +194,9 @@ def _chosen(
     if columns.levels:
         named = sum(any(cells[at].strip() for at in columns.label) for cells in lines)
         if 2 * named <= len(lines):
-            columns = replace(columns, label=())  # a label that most rows lack is none of theirs
+            columns = replace(
+                columns, label=()
+            )  # a column that most rows leave empty has no labels of rows
         cells_of[LEVELS] = [path_of(names) for names in names_by_level(lines, columns.levels)]
         paths[LEVELS] = ">"
     columns = _identified(lines, columns)
@@ -218,9 +225,9 @@ def _chosen(
 def _is_own(
     rows: Cells, columns: EntityColumns, at: int, paths: Sequence[str], separator: str
 ) -> bool:
-    """Return whether a column has the paths of the rows.
+    """Return whether a column has the rows' own paths.
 
-    Most of the paths end with the name of the row, or are unique.
+    Most of these paths end with the label of the row, or are unique if there are no labels.
     """
     filled = [path for path in paths if path.strip()]
     if not columns.label or at == columns.label[0]:
@@ -237,9 +244,10 @@ def _is_own(
 
 
 def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
-    """Return the columns with the id: the first of several keys with distinct rows or labels.
+    """Return the columns with a chosen id.
 
-    A first column of codes is also an id, whatever its name. Without an id, labels identify.
+    The id is the first of the keys with distinct cells, or with one label for each cell. Without
+    keys, a first column of codes is the id, whatever its name. Without an id, labels identify rows.
     """
     if not columns.keys:
         may_be_first = (
@@ -266,9 +274,9 @@ def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
 
 
 def _are_codes(rows: Cells, columns: EntityColumns) -> bool:
-    """Return whether the first cells are codes that nearly all differ.
+    """Return whether the first column has codes, nearly all of them different.
 
-    Labels, dates and plain numbers are no codes.
+    Labels, dates and consecutive numbers do not count as codes.
     """
     codes = {cells[0].strip() for cells in rows}
     labels = {cells[columns.label[0]].strip() for cells in rows}
@@ -283,10 +291,10 @@ def _are_codes(rows: Cells, columns: EntityColumns) -> bool:
 def _labelled(
     rows: Cells, columns: EntityColumns, paths: Collection[int], remark: Callable[[str], None]
 ) -> EntityColumns:
-    """Return the columns with a column of labels that is not named so, if there is one.
+    """Return the columns with a column of labels that has no name of labels, if there is one.
 
-    Columns of paths are excluded, and a column with the name of another entity
-    (``director_name``) if rows share its values.
+    Columns of paths are excluded. A column whose name may name another entity (``director_name``)
+    is excluded if rows share its values.
     """
     if columns.guess:
         names = [cell for cells in rows if (cell := cells[columns.label[0]].strip())]
@@ -303,12 +311,12 @@ def _labelled(
 
 
 def do_differ(cells: Collection[str]) -> bool:
-    """Return whether nearly all cells differ."""
+    """Return whether nearly all cells are different."""
     return len({*cells}) >= APART * len(cells)
 
 
 def are_labels(cells: Sequence[str], ids: Collection[str]) -> bool:
-    """Return whether cells are distinct short texts, other than ids, in nearly all rows."""
+    """Return whether nearly all rows have distinct short texts that are not ids."""
     filled = [cell for cell in cells if cell]
     words = sum(_is_name(cell) and cell not in ids for cell in filled)
     return min(words, len({*filled})) >= APART * len(cells) > 0 and are_short(filled)
@@ -323,10 +331,10 @@ def _is_name(cell: str) -> bool:
 def _with_subject(
     rows: Cells, columns: EntityColumns, remark: Callable[[str], None]
 ) -> EntityColumns:
-    """Return the columns with the first column of short texts with many values as id.
+    """Return the columns with the first column of short texts that has many values as id.
 
-    Rows with the same value are one entity. A column with the name of a name is the label, if
-    its values are functions of the id.
+    Rows with the same value are one entity. A column whose name ends with "name", "label" or
+    "title" is the label if there is one such value for each id.
     """
     values = {
         at: {cells[at].strip() for cells in rows}
@@ -353,7 +361,7 @@ def _with_subject(
 
 
 def _are_words(rows: Cells, at: int) -> bool:
-    """Return whether nearly all cells have short texts that are no dates or addresses."""
+    """Return whether nearly all cells are short texts, and neither dates nor addresses."""
     filled = [cell for cells in rows if (cell := cells[at].strip())]
     words = sum(is_word(cell) and not ADDRESS.search(cell) for cell in filled)
     return words >= APART * len(rows) > 0 and are_short(filled)
@@ -408,8 +416,8 @@ class _Relations:
     """Guesses which columns are relations.
 
     Args:
-        entities: The rows, by the mapping so far.
-        table: The table among others.
+        entities: The rows, read with the mapping without relations.
+        table: The table, with the names of other tables.
         columns: The columns that may be relations.
     """
 
@@ -456,7 +464,7 @@ class _Relations:
         return why
 
     def _named(self, name: str, links: Sequence[Link]) -> RelationColumn:
-        """Return how the values of a column name rows."""
+        """Return a relation that says how the values of a column name rows."""
         values = {part for _, part in links}
         for column, key in self._keys.items():
             others = sum(key.get(part, head) != head for head, part in links)
@@ -467,9 +475,9 @@ class _Relations:
         return RelationColumn(by="any" if by_label else "id", by_number=by_number)
 
     def _are_there(self, values: Collection[str]) -> bool:
-        """Return whether nearly all whole numbers in the span of the values are ids.
+        """Return whether most whole numbers in the range of the values are ids.
 
-        The values then match rows by chance.
+        If so, values match ids by chance.
         """
         found = sorted(int(value) for value in values if value.isascii() and value.isdigit())
         if not found:
@@ -480,9 +488,10 @@ class _Relations:
 
 
 def _key(cells: Sequence[Link]) -> dict[str, str]:
-    """Return the ids of rows by the cells of a key column, given as (id, cell).
+    """Return the ids of rows by their cells in a column, or an empty dict if it is not a key.
 
-    The result is empty if the column is no key.
+    Args:
+        cells: (id of the row, cell) for each cell of the column.
     """
     key, filled = keys_of(cells), sum(bool(LETTER.search(cell)) for _, cell in cells)
     is_key = not are_yes_and_no(key) and are_short(key)
@@ -490,12 +499,15 @@ def _key(cells: Sequence[Link]) -> dict[str, str]:
 
 
 def _why_not(values: Counter[str], rows: int) -> str:
-    """Return why a column of these values is no relation; empty if it is one.
+    """Return why a column is not a relation, or ``""`` if it is one.
 
-    ``rows`` is the number of values that name rows.
+    Args:
+        values: Number of occurrences of each value.
+        rows: Number of occurrences of values that name rows.
 
-    >>> _why_not(Counter(["forest", "forest", "house"]), 0), _why_not(Counter(["1", "2"]), 0)
-    ('', 'numbers or dates')
+    Example:
+        >>> _why_not(Counter(["forest", "forest", "house"]), 0), _why_not(Counter(["1", "2"]), 0)
+        ('', 'numbers or dates')
     """
     count = sum(values.values())
     if 2 * rows > count:
@@ -510,9 +522,9 @@ def _why_not(values: Counter[str], rows: int) -> str:
 
 
 def are_comma_lists(cells: Collection[str]) -> bool:
-    """Return whether the distinct cells of a column are lists with commas.
+    """Return whether the distinct cells of a column are comma-separated lists.
 
-    Lists combine the same values in many ways.
+    In lists, the same values occur in many combinations.
 
     >>> cells = {"Drama, Comedy", "Comedy, Action", "Action, Drama, Crime", "Crime"}
     >>> are_comma_lists(cells | {"Comedy, Crime"})
@@ -521,7 +533,7 @@ def are_comma_lists(cells: Collection[str]) -> bool:
     False
     """
     if 2 * sum('":' in cell for cell in cells) > sum("," in cell for cell in cells):
-        return False  # objects of JSON, written out
+        return False  # cells are JSON objects
     lists = [parts for cell in {*cells} if (parts := cell_parts(cell, ","))]
     several = [parts for parts in lists if len(parts) > 1]
     if len(several) < FEWEST_LISTS:
@@ -542,5 +554,5 @@ def are_comma_lists(cells: Collection[str]) -> bool:
         for part in listed
     )
     if closed < CLOSED * len(listed):
-        return False  # "2-(4-methyl-1,3-thiazol)"
+        return False  # commas are inside brackets: "2-(4-methyl-1,3-thiazol)"
     return are_short(listed, LONGEST_LISTED) and often and moving >= MOVING * len(recurring) > 0

@@ -1,4 +1,4 @@
-"""Foreign keys of tables that are read together."""
+"""Finding the keys and foreign keys of tables that are read together."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from ontodex.readers.tables.values import (
 __all__ = ["ForeignKeys", "KeyedTable", "are_numbers"]
 
 TOLD = 0.9
-"""Minimal share of cells of a foreign key that are keys."""
+"""Minimal share of cells in a foreign key column that are keys of the other table."""
 
 FEWEST = 3
-"""Rows of a table whose column may be its key though no name says so."""
+"""Minimal number of rows of a table in which a column without a name of a key may be the key."""
 
 SAMPLE = 10
 """Number of distinct cells that are checked first."""
@@ -37,20 +37,20 @@ LONGEST = 200
 """Maximal mean length of keys that are words, in letters."""
 
 COMMON = frozenset((*ID, *LABEL, *LABEL_ALONE))
-"""Names of columns with different meanings in different tables."""
+"""Names of columns that have different meanings in different tables."""
 
 ALIKE = re.compile(
     r"(?:manager|supervisor|superior|boss|reports to|mother|father|spouse|sibling)"
     r"(?: (?:id|key|ref|no|number))?"
 )
-"""Names of columns that name rows of their own table, usually people, such as a manager."""
+"""A name of a column whose cells name rows of the same table, usually people."""
 
 
 class Named:
-    """What the cells of a column name.
+    """The cells of a column, to be compared with the keys of tables.
 
     Args:
-        counts: The cells, and how many there are of each.
+        counts: Number of occurrences of each cell.
     """
 
     def __init__(self, counts: Counter[str]) -> None:
@@ -61,7 +61,7 @@ class Named:
         }
 
     def are_in(self, keys: frozenset[str]) -> bool:
-        """Tell whether nearly all cells hold keys, and nothing else."""
+        """Tell whether nearly all cells consist of keys, and nothing else."""
         if keys.isdisjoint(self._some):
             return False
         held = sum(
@@ -77,12 +77,13 @@ class KeyedTable:
     """A table before it is read.
 
     Attributes:
-        name: What it is called, in words; no two tables are called the same.
-        cells: The cells of every row, without white space around them, by the name of the column.
-        key: The columns that are declared to be its key, together.
-        foreign: The declared foreign keys: title of the table, and its column, by column.
-        title: What it is called where it is declared.
-        ends: The columns of heads and tails, if its rows are links.
+        name: Unique name of the table, in words.
+        cells: Cells of every row, without white space around them, by name of the column.
+        key: Columns that together are declared as the primary key.
+        foreign: Declared foreign keys: for each column, the title and the column of the other
+            table.
+        title: Name of the table in declarations.
+        ends: Columns of heads and tails, if the rows are links.
     """
 
     name: str
@@ -94,12 +95,15 @@ class KeyedTable:
 
     @cached_property
     def columns(self) -> EntityColumns:
-        """What the names of the columns say."""
+        """The columns by what their names say."""
         return EntityColumns.of([*self.cells])
 
     @cached_property
     def are_labelled(self) -> bool:
-        """Whether rows have labels: in a column of that name, or in one with distinct cells."""
+        """Whether rows have labels.
+
+        A label column whose name may mean another entity counts only if its labels are distinct.
+        """
         if not self.columns.guess:
             return self.columns.are_labelled
         labels = [cell for cell in self.cells[self.columns.guess] if cell]
@@ -107,37 +111,37 @@ class KeyedTable:
 
     @cached_property
     def labels(self) -> Sequence[str]:
-        """The labels of the rows; nothing without."""
+        """The labels of the rows; empty if there are none."""
         names = [*self.cells]
         columns = [self.cells[names[at]] for at in self.columns.label[:1] or self.columns.full_name]
         return [whole_name(cells) for cells in zip(*columns, strict=True)]
 
     @cached_property
     def others(self) -> list[str]:
-        """The columns that do not say how rows are named, or what they mean."""
+        """The columns other than labels, names, synonyms and definitions."""
         columns = self.columns
         told = {*columns.label, *columns.full_name, *columns.synonyms, *columns.definition}
         return [name for at, name in enumerate(self.cells) if at not in told]
 
     def is_unique(self, column: str) -> bool:
-        """Tell whether every row has a cell of its own in a column."""
+        """Tell whether the cells of a column are all filled and different."""
         return len({*self.cells[column]} - {""}) == len(self.cells[column]) > 0
 
     def is_repeated(self, column: str, other: str) -> bool:
-        """Tell whether nearly all cells of another column are those of this one."""
+        """Tell whether nearly all filled cells of ``other`` equal the cell of ``column``."""
         pairs = [
             pair for pair in zip(self.cells[column], self.cells[other], strict=True) if pair[1]
         ]
         return sum(one == same for one, same in pairs) >= TOLD * len(pairs) > 0
 
     def counts(self, column: str) -> Counter[str]:
-        """Return the cells of a column that name something, and how many there are of each."""
+        """Return the number of occurrences of each cell of a column that names something."""
         return Counter(
             cell for cell in self.cells[column] if cell and cell.casefold() not in NOTHING
         )
 
     def named(self, column: str) -> Named:
-        """Return what the cells of a column name."""
+        """Return the cells of a column, to be compared with keys."""
         return Named(self.counts(column))
 
 
@@ -149,15 +153,16 @@ def are_numbers(cells: Collection[str]) -> bool:
 class ForeignKeys:
     """Keys and foreign keys of tables.
 
-    Declared keys are used. Otherwise the cells decide: a key is a column of ids with distinct
-    cells, or a column with distinct cells whose name another table has. A column is a foreign key
-    if nearly all of its cells are keys, and both have the same name (``movieId``), it is named
-    after the table (``company_id``), or it has words. The ends of links are rows of the largest
-    table that has nearly all of them.
+    Declared keys are used. If none are declared, the cells decide. A key is a column with distinct
+    cells that is named as an id or has the same name as a column of another table. A column is a
+    foreign key if nearly all of its cells are keys of another table, and one of these holds: it has
+    the same name as the key (``movieId``), it is named after the other table (``company_id``), or
+    its cells are words. The ends of links name rows of the largest table that has nearly all of
+    them as keys.
 
     Attributes:
-        own: Key of each table; empty without a key.
-        found: Table and column of each foreign key, by table and column.
+        own: Name of the key column of each table; empty without a key.
+        found: For each table, the foreign keys: (number of the other table, its column) by column.
     """
 
     def __init__(self, tables: Sequence[KeyedTable]) -> None:
@@ -211,7 +216,7 @@ class ForeignKeys:
         return {column: key for column, key in keys.items() if column in table.cells}
 
     def _told(self, number: int) -> dict[str, tuple[int, str]]:
-        """Return the columns of a table that name rows of others."""
+        """Return the columns of a table whose cells name rows of other tables."""
         table = self._tables[number]
         if table.ends:
             ends = {name: self._of_most(table.named(name)) for name in table.ends}
@@ -225,7 +230,7 @@ class ForeignKeys:
         return {name: key for name, key in found.items() if key is not None}
 
     def _of_most(self, named: Named) -> int | None:
-        """Return the table that has nearly all of some keys, the largest."""
+        """Return the largest table that has nearly all of some cells as keys."""
         having = [
             other
             for other, own in enumerate(self.own)
@@ -236,7 +241,11 @@ class ForeignKeys:
         )
 
     def _named_by(self, number: int, name: str, named: Named) -> tuple[int, str] | None:
-        """Return the table whose rows a column names, and by which column, the most telling one."""
+        """Return the table whose rows a column names, and the column of this table with the keys.
+
+        Among several, a table whose key has the same name as the column is preferred, then the
+        table that the column is named after.
+        """
         counts = named.counts
         if not counts or not are_short(counts, LONGEST):
             return None
@@ -262,19 +271,22 @@ class ForeignKeys:
         return next((key for key in others if named.are_in(self._keys_in(*key))), None)
 
     def _is_first(self, one: int, other: int) -> bool:
-        """Return whether the first of two tables with the same key has the entities.
+        """Return whether, of two tables with the same key, ``one`` has the entities.
 
-        The rows of the other table then describe these entities.
+        The rows of ``other`` then describe these entities.
         """
         return self.own[one] != self.own[other] or self._rank(one) < self._rank(other)
 
     def _rank(self, number: int) -> tuple[bool, bool, int]:
-        """Rank a table among those with the same key, by the name of the key and by labels."""
+        """Return a sort key for tables with the same key; tables that have the entities are first.
+
+        A table that the key is named after is before others, then a table with labels.
+        """
         table, own = self._tables[number], self.own[number]
         return not table_of(own, [table.name]), not table.are_labelled, number
 
     def _keys_of_words(self, number: int) -> list[str]:
-        """Return the key of a table if it has words; without a key, the columns that may be it."""
+        """Return the key of a table if its cells are words; without a key, the possible keys."""
         if number not in self._words:
             table, own = self._tables[number], self.own[number]
             may_be = (
@@ -296,15 +308,15 @@ class ForeignKeys:
         return self._words[number]
 
     def _keys_in(self, number: int, column: str) -> frozenset[str]:
-        """Return what a column of a table holds."""
+        """Return the distinct cells of a column."""
         if (number, column) not in self._names:
             self._names[number, column] = frozenset(self._tables[number].cells[column])
         return self._names[number, column]
 
     def _more_of(self, number: int) -> dict[str, tuple[int, str]]:
-        """Return the key of a table without labels as a foreign key of one table with labels.
+        """Return the key of a table without labels as a foreign key to one table with labels.
 
-        Its numbers must be keys of that table.
+        Its numbers must be keys of that table, and of no other table with labels.
         """
         own, table = self.own[number], self._tables[number]
         if not own or table.are_labelled or self.found[number] or not are_numbers(table.cells[own]):
@@ -321,7 +333,8 @@ class ForeignKeys:
     def _of_its_own(self, number: int) -> dict[str, tuple[int, str]]:
         """Return the foreign keys of a table to itself.
 
-        Numbers must not be possible keys of another table.
+        If cells are numbers, they must not be keys of another table too, unless the name of the
+        column says that it names rows of the same table.
         """
         own, table = self.own[number], self._tables[number]
         if not own:
@@ -353,9 +366,10 @@ class ForeignKeys:
 
 
 def _may_be_key(name: str, counts: Mapping[str, int]) -> bool:
-    """Return whether a column with the name of another may be a key.
+    """Return whether a column may be a key, if another table has a column of the same name.
 
-    Numbers are keys only in a column named as one; yes and no are no keys.
+    Numbers are keys only if the name of the column is that of a key. Cells that mean yes or no are
+    not keys.
     """
     return is_key(name) or not (are_numbers(counts) or are_yes_and_no(counts))
 

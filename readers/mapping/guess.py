@@ -1,4 +1,4 @@
-"""Guessing the mapping of a table: where its header stands, and what its columns hold."""
+"""Guessing the mapping of a table: finding the header, and what the columns hold."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ontodex.readers.tables.values import LETTER, NUMBER
 __all__ = ["FEW", "LOOKED_AT", "guess_mapping", "header_of", "of_table"]
 
 LOOKED_AT = 20
-"""Rows in which a header must not recur, where it has only one of the names."""
+"""Number of rows in which no cell of the header may recur, if only one of its names is known."""
 
 LONGEST_NAME = 40
-"""Letters of the name of a column that is none of those known, without a remark after it."""
+"""Maximal number of letters of an unknown column name, without a remark in brackets after it."""
 
 NAME = re.compile(r"[#%_]?\s*\w[^{}<>|]*")
-"""What the name of a column may look like: no path, no object of JSON."""
+"""A possible name of a column; paths and JSON objects do not match."""
 
 ABOVE = 1000
-"""Lines that may stand above a header."""
+"""Maximal number of lines above a header."""
 
 FEW = 3
-"""Rows from which on they show what a table holds."""
+"""Minimal number of rows that show what a table holds."""
 
 
 def guess_mapping(
@@ -50,12 +50,12 @@ def guess_mapping(
         rows: (number, cells) of every row below; read only if the header does not name triples.
         table: The table; receives the cells of columns that may name rows of other tables.
         remark: Receives remarks on the guess.
-        columns: Names of the columns in the mapping, where the header was given others.
-        negated: Whether to read the negated rows, in place of the others.
+        columns: Names of the columns in the mapping, if they differ from the header.
+        negated: Read the negated rows only; if false, all other rows.
 
     Returns:
-        The mapping, or ``None`` if the header names the two ends of links and no relation; and the
-        rows.
+        The mapping, and the rows. The mapping is ``None`` if the header names heads and tails but
+        no relation.
     """
     if not names:
         of_triples = column_names([""] * 3)
@@ -87,7 +87,10 @@ def guess_mapping(
 def _with_declared(
     header: EntityColumns, columns: Sequence[str], table: Table, values: Mapping[int, str]
 ) -> EntityColumns:
-    """Return the columns of a header with the key of the table as id, without values."""
+    """Return the columns of a header, changed by the declarations of a data package.
+
+    The declared primary key is the id, and columns of declared values are left out.
+    """
     key = [at for at, name in enumerate(columns) if table.declared.key == (name,)]
     if key and key[0] not in header.label:
         header = replace(header, id=(key[0],), keys=())
@@ -97,7 +100,13 @@ def _with_declared(
 
 
 def of_table(mapping: TableMapping, called: Mapping[str, str], table: Table) -> TableMapping:
-    """Return the mapping of a table with its name, the names of its columns, and its keys."""
+    """Return a mapping completed for a table: with its name, column names and keys.
+
+    Args:
+        mapping: The mapping.
+        called: New names of columns by their names in the mapping.
+        table: The table, with the keys by which it is joined.
+    """
     mapping = replace(renamed(mapping, called), table=table.name)
     if table.join is None:
         return mapping
@@ -114,11 +123,11 @@ def of_table(mapping: TableMapping, called: Mapping[str, str], table: Table) -> 
 def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, Rows]:
     """Return the header of a table, the rows above it and the rows below it.
 
-    Without a header there are no names and no rows above.
+    If there is no header, the names and the rows above are empty.
 
     Args:
         rows: The rows of the table.
-        is_first: Whether the first is known to be the header.
+        is_first: Whether the first row is known to be the header.
     """
     if is_first:
         return next(rows)[1], iter(()), rows
@@ -154,11 +163,10 @@ def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, R
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first of some rows is a header with unknown names.
+    """Return whether the first of some rows is a header whose names need not be known.
 
-    One known name suffices among two or three columns.
-
-    A name does not recur below, but where the column has it or nothing (``EU``).
+    Among two or three columns, at least one name must be known. No name may recur in the column
+    below, unless all filled cells of the column equal the name (such as ``EU``).
 
     >>> rows = [["Titel", "Autor", "Verlag", "Jahr"], ["Momo", "Ende", "Thienemann", "1973"]]
     >>> _is_header(rows), _is_header(rows[1:])
@@ -167,7 +175,7 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     True
     """
     names = [name.strip() for name in rows[0]] if rows else []
-    named = names if any(names[:1]) else names[1:]  # an index of pandas has no name
+    named = names if any(names[:1]) else names[1:]  # the index of a pandas frame may have no name
     below = [cells for cells in rows[1:] if len(cells) == len(names)]
     are_names = (
         all(LETTER.search(name) and NAME.fullmatch(name) for name in named)
@@ -189,7 +197,7 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _without_remark(name: str) -> str:
-    """Return the name of a column without a remark in brackets: "ID (supplied by NCBI)"."""
+    """Return a column name without a remark in brackets at its end: "ID (supplied by NCBI)"."""
     return (
         name.partition("(")[0]
         if name.endswith(")")
@@ -200,9 +208,10 @@ def _without_remark(name: str) -> str:
 
 
 def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a table of few columns has entities, not triples.
+    """Return whether a table with few columns has entities rather than triples.
 
-    A column then has a name of ids, labels or paths, or another column has numbers.
+    It has entities if a column has a name of ids, labels or paths, or if a later column has
+    numbers.
     """
     columns, seconds = EntityColumns.of(names), {cells[1] for cells in below}
     is_alone = not any({*names} & {*cells} for cells in below)

@@ -1,4 +1,4 @@
-"""Columns of a table of entities by the names in its header."""
+"""Finding the columns of a table of entities by the names in its header."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ).items()
     }
 )
-"""Names of columns by what they hold, see ``names.yaml``."""
+"""Names of columns by what they hold; see ``names.yaml``."""
 
 ID, LABEL, LABEL_ALONE, KINDS = (NAMES[key] for key in ("id", "label", "label_alone", "kinds"))
 PARENT = (
@@ -44,22 +44,22 @@ PARENT = (
 )
 
 OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
-"""A name with the kind of the entities, which other names need not repeat."""
+"""A name that contains the kind of the entities ("parent skill id")."""
 
 PARENT_OF_KIND = (("parent ", ""), ("broader ", ""), ("", " parent"))
-"""Words before or after the kind of the entities in the name of a parent column."""
+"""Words (before, after) around the kind of the entities in the name of a parent column."""
 
 OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
-"""A name of a column of ids or labels that tells what the entities are: "Product Name"."""
+"""A name of a column of ids or labels that contains the kind of the entities: "Product Name"."""
 
 ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
-"""A name of a column of ids that tells what they are of."""
+"""A name of a column of ids that contains the kind of their entities: "product id"."""
 
 OF_A_PLACE = re.compile("(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)")
-"""A name of a column of what several rows may have, and so of ids only if it tells them apart."""
+"""A name of numbers that rows may share, such as "zip code"; ids only if rows differ in them."""
 
 OWN = (*NAMES["whole_name"], "first", "last", "family", "given")
-""""full name" is a name of what stands in the row."""
+"""First words of names such as "full name", which mean a name of the row's own entity."""
 
 KINDS_OF_NAMES = "|".join(
     (
@@ -71,19 +71,19 @@ FURTHER_NAME = re.compile(
     f"(?:{KINDS_OF_NAMES}) (?:name|symbol)s?|(?:name|symbol)s? (?:{KINDS_OF_NAMES})"
     "|symbols?|abbreviations?|acronyms?"
 )
-"""A name of a column of synonyms beside one of labels."""
+"""A name of a column that has synonyms if another column has labels."""
 
 JOINED = re.compile(r"(?<=\w)[.-](?=\w)")
-"""What joins the words of a name, as a space does."""
+"""Characters that join the words of a name like a space."""
 
 TYPED = re.compile(
     r"(\w*):(ID|string|int|long|float|double|boolean|byte|short|char|date|datetime|point)"
     r"(?:\[\])?(?:\(.*\))?"
 )
-"""A name with a type, as Neo4j imports it: ``movieId:ID(Movie)``, ``year:int``."""
+"""A name with a type, as in files for import to Neo4j: ``movieId:ID(Movie)``, ``year:int``."""
 
 LEVEL = re.compile(r"(?:(.+) )?(level|tier|lvl|l) ?(\d)(?: (category|name|label|title|term))?")
-"""A name of a level column, perhaps with its kind ("product level 1", "L1 category")."""
+"""A name of a level column, optionally with its kind ("product level 1", "L1 category")."""
 
 LEVELS_OF = "category"
 """Default kind of levels."""
@@ -97,21 +97,21 @@ class EntityColumns:
 
     Attributes:
         width: Number of columns.
-        id: Identifiers; without them, labels identify.
+        id: Identifiers; without them, labels identify rows.
         label: Labels; further columns, and further labels of a repeated id, are synonyms.
         synonyms: Synonyms.
         definition: Definitions.
         alternatives: Alternative ids.
         parents: Parents, by id or label.
-        obsolete: Whether the entity is obsolete, and therefore left out.
-        others: All other columns, and their names.
-        keys: Columns of keys and their names, if there are several; the rows decide on the id.
-        guess: Name of the label column, if it may label another entity.
-        levels: Names of the levels of a hierarchy, broadest first.
+        obsolete: Columns that mark obsolete entities, which are left out.
+        others: (position, name) of all other columns.
+        keys: (position, name) of columns of keys; the rows decide which one is the id.
+        guess: Name of the label column, if it may label another entity; otherwise empty.
+        levels: Levels of a hierarchy, broadest first.
         level_of: Kind of the levels.
-        full_name: Columns of first and last names of people without another label.
-        value_labels: Columns of links and of the labels of their targets ("country",
-            "countryLabel").
+        full_name: First and last name of people, if there is no other label.
+        value_labels: Pairs of a column of links and a column with the labels of their targets
+            ("country", "countryLabel").
     """
 
     width: int
@@ -132,7 +132,7 @@ class EntityColumns:
 
     @classmethod
     def of(cls, names: Sequence[str]) -> EntityColumns:
-        """Find the columns by the names of a header."""
+        """Find the columns by the names in a header."""
         plain, value_labels = _with_labels(spelt(names))
         ids, labels, synonyms, definitions, alternatives, parents, obsolete = (
             tuple(place for name in known for place, other in enumerate(plain) if name in other)
@@ -208,7 +208,7 @@ class EntityColumns:
 
     @classmethod
     def of_others(cls, names: Sequence[str]) -> EntityColumns:
-        """Find the columns of rows that describe rows of another table, without labels."""
+        """Find the columns if rows describe rows of another table and have no labels."""
         columns = cls.of(names)
         said = [
             (at, str(names[at]).strip())
@@ -218,7 +218,7 @@ class EntityColumns:
         return replace(columns, label=(), full_name=(), definition=(), guess="", others=others)
 
     def labelled(self, label: int) -> EntityColumns:
-        """Return the columns with another column as label, and its further names as synonyms."""
+        """Return the columns with another label column; columns of further names are synonyms."""
         named = [(at, name) for at, name in self.others if at != label]
         further = [named[place][0] for place in _further_names(spelt([name for _, name in named]))]
         rest = tuple(other for other in named if other[0] not in further)
@@ -238,12 +238,14 @@ class EntityColumns:
 
 
 def _further_names(names: Sequence[tuple[str, ...]]) -> list[int]:
-    """Return the columns of synonyms beside one of labels."""
+    """Return the columns that have synonyms if another column has labels."""
     return [at for at, forms in enumerate(names) if any(map(FURTHER_NAME.fullmatch, forms))]
 
 
 def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the spellings of the names in a header, without comment mark and common prefix.
+
+    A name that is only the kind of the entities ("Skill") becomes ``label``.
 
     >>> spelt(["CWE-ID", "owner.name"])
     [('cwe id',), ('owner name',)]
@@ -272,7 +274,7 @@ def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _untyped(name: str) -> str:
-    """Return a name without the type that Neo4j gives it; the type ID alone is a name."""
+    """Return a name without its Neo4j type; the type ID is the name of an id column."""
     found = TYPED.fullmatch(name)
     if not found:
         return name
@@ -280,7 +282,7 @@ def _untyped(name: str) -> str:
 
 
 def entity_columns(names: Sequence[str]) -> EntityColumns | None:
-    """Return what a header says, or ``None`` if it names no entities, or nothing of them.
+    """Return the columns of entities that a header names, or ``None`` if it is not such a header.
 
     >>> columns = entity_columns(["ID", "Label", "Parent_ID", "food"])
     >>> columns.id, columns.label, columns.parents, columns.others
@@ -299,13 +301,17 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
 
 
 def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], dict[int, int]]:
-    """Return the names with an id column: the first column that another names as labelled.
+    """Find pairs of columns such as "item" and "itemLabel", as in results of SPARQL.
 
-    This applies to headers without an id, such as variables of a SPARQL endpoint. The other
-    pairs of columns are also returned.
+    If no other column is an id or label, the first pair is renamed to id and label.
 
-    >>> _with_labels(spelt(["item", "itemLabel", "itemDescription", "country", "countryLabel"]))
-    ([('id',), ('label',), ('definition',), ('country',), ()], {3: 4})
+    Returns:
+        The names, and for each other pair the position of its label column by the position of its
+        first column. The name of the label column becomes ``()``.
+
+    Example:
+        >>> _with_labels(spelt(["item", "itemLabel", "itemDescription", "country", "countryLabel"]))
+        ([('id',), ('label',), ('definition',), ('country',), ()], {3: 4})
     """
     places = {form: at for at, forms in enumerate(names) for form in forms}
     pairs = {
@@ -332,7 +338,15 @@ def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]
 
 
 def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tuple[int, ...]:
-    """Return the only column whose name ends with one of the kinds, if its kind is unique."""
+    """Return the first column whose name is a kind of entity and one of some words.
+
+    For example, "product name" is found for the word "name". The result is empty if the header has
+    several kinds of entities.
+
+    Args:
+        names: Spellings of the names in the header.
+        kinds: The words, such as "name" and "label".
+    """
     found = [
         (at, form)
         for at, name in enumerate(names)
@@ -345,7 +359,10 @@ def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tupl
 
 
 def _paired(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
-    """Return the first column of ids with a label column ("product id", "product name")."""
+    """Return the first column of ids with a label column, and this column.
+
+    For example, these are "product id" and "product name". The result is empty without a pair.
+    """
     for at, forms in enumerate(names):
         if found := ID_OF.fullmatch(forms[-1]):
             labels = {f"{found[1]} {kind}" for kind in ("name", "label", "title")}
@@ -355,7 +372,7 @@ def _paired(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
 
 
 def _full_name(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
-    """Return the columns of first and of last names, if there are both.
+    """Return the columns of first and last names; empty unless there are both.
 
     >>> _full_name(spelt(["CustomerId", "FirstName", "LastName"]))
     (1, 2)
@@ -374,12 +391,12 @@ def _keys(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
 
 
 def _is_own(forms: Sequence[str]) -> bool:
-    """Tell whether a name is one of a name that something bears itself ("full name")."""
+    """Tell whether a column name means a name of the row's own entity ("full name")."""
     return any(form.partition(" ")[0] in OWN for form in forms)
 
 
 def level_columns(names: Sequence[str]) -> tuple[tuple[int, ...], str]:
-    """Return the columns of at least two levels, broadest first, and their kind.
+    """Return the columns of levels, broadest first, and their kind; empty for less than two levels.
 
     >>> level_columns(["sku", "Product_Level_1", "Product_Level_2"])
     ((1, 2), 'product')
@@ -404,10 +421,14 @@ def level_columns(names: Sequence[str]) -> tuple[tuple[int, ...], str]:
 
 
 def negation_in(names: Sequence[tuple[str, ...]]) -> tuple[int, tuple[str, ...]] | None:
-    """Return the column that negates rows, and the cells that do, by spelling of its name.
+    """Return the position of the column that may negate rows, and the words that negate.
 
-    >>> negation_in([("subject",), ("qualifier",)]), negation_in([("subject",)])
-    ((1, ('not',)), None)
+    Args:
+        names: Spellings of the names in the header.
+
+    Example:
+        >>> negation_in([("subject",), ("qualifier",)]), negation_in([("subject",)])
+        ((1, ('not',)), None)
     """
     for known, cells in ((NAMES["qualifier"], ("not",)), (NAMES["negated"], YES)):
         for at, forms in enumerate(names):

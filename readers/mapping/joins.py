@@ -1,4 +1,4 @@
-"""Guessing the foreign keys between tables, such as those of a database."""
+"""Guessing how tables are joined by foreign keys, such as the tables of a database."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ __all__ = ["guess_joins", "remarks_on"]
 
 
 def guess_joins(tables: Sequence[KeyedTable], *, are_one: bool = False) -> list[TableMapping]:
-    """Guess the joins of tables; return the keys in their mappings, or nothing without any.
+    """Guess the joins of tables.
 
-    Rows with neither a label nor a code, such as those of a link table (``film_id``,
-    ``actor_id``), describe the entity of their first key, and the other keys are relations. Ids
-    that are numbers, or that mean different entities in two tables, get the name of their table
-    as prefix (``films:1``).
+    If rows have neither a label nor a code, such as the rows of a link table (``film_id``,
+    ``actor_id``), they describe the entity of their first foreign key, and the other foreign keys
+    are relations. Ids get the name of their table as prefix (``films:1``) if they are numbers, or
+    if they mean different entities in two tables.
 
     Args:
         tables: The tables.
-        are_one: Whether the tables are of one document, where different labels of an id are
-            labels of different entities.
+        are_one: Whether the tables belong to one document. Then ids that have different labels in
+            two tables are different entities.
+
+    Returns:
+        For each table, a mapping with its keys; empty if no joins are needed.
     """
     joins = _Joins(tables, ForeignKeys(tables))
     return joins.all() if joins.are_needed(are_one=are_one) else []
 
 
 def remarks_on(joins: Sequence[TableMapping]) -> list[str]:
-    """Return the warnings of how tables are joined."""
+    """Return warnings that say how tables are joined."""
     about = [
         f"{join.table} of {join.rows_about} by {(*join.id, join.head)[0]}"
         for join in joins
@@ -60,7 +63,7 @@ class _Joins:
             self._before.append(self._told_apart(number))
 
     def are_needed(self, *, are_one: bool) -> bool:
-        """Return whether foreign keys exist, or ids clash without prefixes."""
+        """Return whether there are foreign keys, or ids clash without prefixes."""
         found = [
             found
             for table, found in zip(self._tables, self._keys.found, strict=True)
@@ -70,7 +73,10 @@ class _Joins:
         return any(found) or (are_one and any(self._share_labels(*pair) is False for pair in pairs))
 
     def _subject(self, number: int) -> str:
-        """Return the column of the entities that a table describes, if it has none itself."""
+        """Return the first foreign key, if rows have no entities of their own but describe others.
+
+        The result is empty if rows are entities.
+        """
         table, own, found = self._tables[number], self._keys.own[number], self._keys.found[number]
         foreign = [name for name in table.cells if found.get(name, (number,))[0] != number]
         is_code = own and own not in foreign and not _are_counted(table.cells[own])
@@ -85,7 +91,7 @@ class _Joins:
         return foreign[0]
 
     def _are_named_by_others(self, number: int) -> bool:
-        """Return whether other tables name the rows, and these have unnamed labels."""
+        """Return whether other tables name the rows, and an unnamed column has their labels."""
         found = [keys for other, keys in enumerate(self._keys.found) if other != number]
         if not any(of == number for keys in found for of, _ in keys.values()):
             return False
@@ -94,9 +100,10 @@ class _Joins:
         return any(are_labels(table.cells[name], {*table.cells[own]}) for name in columns)
 
     def _told_apart(self, number: int) -> str:
-        """Return the prefix of ids that are numbers, or that clash with another table.
+        """Return the prefix of the ids of a table; ``""`` for ids that need none.
 
-        It is the name of the table, or the prefix of a table of the same entities.
+        Ids get a prefix if they are numbers or clash with another table. The prefix is the name of
+        the table, or the prefix of an earlier table with the same entities.
         """
         table, own = self._tables[number], self._keys.own[number]
         if not own or self._subjects[number]:
@@ -114,7 +121,7 @@ class _Joins:
         return f"{name.replace(' ', '_')}:" if name else ""
 
     def _share_labels(self, one: int, other: int) -> bool | None:
-        """Return whether most shared ids of two tables have the same label, if any."""
+        """Return whether most shared ids of two tables have equal labels; ``None`` without any."""
         labels = self._labels[one], self._labels[other]
         shared = labels[0].keys() & labels[1].keys()
         if not shared:
@@ -124,7 +131,7 @@ class _Joins:
         ) > len(shared)
 
     def _labels_by_id(self, number: int) -> dict[str, str]:
-        """Return the labels of the rows of a table; empty if they are no entities."""
+        """Return the labels of the rows of a table; empty if its rows are not entities."""
         table, own = self._tables[number], self._keys.own[number]
         return (
             {}
@@ -133,7 +140,7 @@ class _Joins:
         )
 
     def all(self) -> list[TableMapping]:
-        """Return the mapping of the keys of each table."""
+        """Return a mapping with the keys of each table."""
         return [self._join(number) for number in range(len(self._tables))]
 
     def _called(self, number: int) -> str:
@@ -162,7 +169,7 @@ class _Joins:
         )
 
     def _triple(self, number: int) -> tuple[str, str, str]:
-        """Return head, relation and tail columns of a table with two keys and a relation.
+        """Return the columns of head, relation and tail of a table with two keys and a relation.
 
         The names are empty for other tables.
         """
@@ -179,5 +186,5 @@ class _Joins:
 
 
 def _are_counted(cells: Sequence[str]) -> bool:
-    """Return whether cells are numbers without a leading 0, as a database assigns them."""
+    """Return whether cells are numbers without leading zeros, such as a database assigns."""
     return are_numbers(cells) and not any(cell.startswith("0") and len(cell) > 1 for cell in cells)

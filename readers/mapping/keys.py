@@ -11,10 +11,10 @@ from ontodex.graph.names import normalise, spellings
 __all__ = ["are_counted", "is_key", "relation_label", "table_of"]
 
 KEY = re.compile(r"(?:(.+) )?(?:ids?|codes?|keys?|refs?|references?)")
-"""A name that says that the numbers of a column name rows."""
+"""A name of a key column: its numbers name rows."""
 
 OF_ANOTHER = re.compile(r"(.+) (?:ids?|keys?|refs?|references?)")
-"""A name that says of which table the rows are that the cells of a column name."""
+"""A name of a foreign key column that contains the name of the other table: "company id"."""
 
 PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
 IRREGULAR = {"people": "person", "children": "child"}
@@ -30,7 +30,7 @@ def is_key(column: str) -> bool:
 
 
 def table_of(column: str, tables: Collection[str]) -> str:
-    """Return the table that best matches the name of a key column, or an empty string.
+    """Return the table that the name of a key column refers to best, or an empty string.
 
     >>> table_of("production_company_id", ["films", "companies"]), table_of("ceo_id", ["movies"])
     ('companies', '')
@@ -45,7 +45,9 @@ def table_of(column: str, tables: Collection[str]) -> str:
 
 
 def relation_label(column: str, others: Collection[str] = ()) -> str:
-    """Return the label of the relation of a key column, unless another column has that name.
+    """Return the label of the relation for a column, without "id" or the like at its end.
+
+    If another column has the shorter name, the ending is kept.
 
     >>> relation_label("ProductID"), relation_label("mother_id", ["mother"])
     ('Product', 'mother id')
@@ -70,6 +72,8 @@ def _singulars(name: str) -> list[str]:
 
 def are_counted(names: Collection[str]) -> bool:
     """Return whether most of some distinct names are consecutive whole numbers.
+
+    There may be gaps: at least half of the numbers in the range must occur.
 
     >>> are_counted({"1", "2", "4"}), are_counted({"01", "02"}), are_counted({"100", "200"})
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Recognising paths of categories in cells, and their separator."""
+"""Recognising paths of categories in cells, and the separator of their names."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ SEPARATORS = {
     ARROW: re.compile(ARROWS),
     **{mark: re.compile(re.escape(mark)) for mark in ("/", "\\", "::", "|")},
 }
-"""Separators of paths: arrows, and marks that need support by other cells or the name."""
+"""Separators of paths: arrows, and marks that are accepted only under further conditions."""
 
 PATH_NAME = re.compile(r"(?:.+ )?(?:path|breadcrumbs?|category tree)")
 """A name of a column of paths."""
 
 SHARED = 2 / 3
-"""Maximal share of roots, or of last names, among paths with tight arrows or slashes."""
+"""Maximal share of distinct roots, or of distinct parents, among paths."""
 
 FEWEST, NESTED = 3, 0.9
-"""Minimal number of recurring names, and share of those with the same parents, for bars."""
+"""For paths with bars: minimal number, and share, of recurring names with the same parents."""
 
 LOOKED_AT = 1000
-"""Cells that show whether any mark separates most of a column."""
+"""Number of first cells that are examined for separators."""
 
 
 def is_path_name(column: str) -> bool:
@@ -55,11 +55,12 @@ def are_paths(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def path_separator(cells: Collection[str], name: str = "") -> str:
-    """Return the separator of the paths in a column; empty if most cells are no paths.
+    """Return the separator of the paths in a column; empty if most cells are not paths.
 
-    Slashes, backslashes and double colons need the name of a path column, or paths whose
-    beginnings are cells too, or mostly three or more names with few roots and ends. Bars also
-    separate lists; they need the name, or names that always have the same parents.
+    Slashes, backslashes and double colons are accepted in three cases: the column has the name of a
+    path column; the beginnings of paths are cells too; or most paths have three or more names, and
+    paths share their roots and parents. Bars may also separate the values of a list. They are
+    accepted if the column has the name of a path column, or if names always have the same parents.
 
     >>> path_separator(["Home > Sofas", "Home > Beds"]), path_separator(["AC/DC", "Sofas"])
     ('>', '')
@@ -81,7 +82,7 @@ def path_separator(cells: Collection[str], name: str = "") -> str:
 
 
 def _are_parted(cells: Sequence[str], mark: str, *, is_named: bool) -> bool:
-    """Tell whether a mark separates most cells into the names along a path."""
+    """Tell whether most cells are paths whose names are separated by a mark."""
     paths = [names_along(cell, mark) for cell in cells]
     deep = [names for names in paths if len(names) > 1]
     share_roots = len({names[:1] for names in paths}) <= SHARED * len(paths)
@@ -108,7 +109,7 @@ def _are_parted(cells: Sequence[str], mark: str, *, is_named: bool) -> bool:
 
 
 def _are_nested(paths: Collection[Category]) -> bool:
-    """Return whether names that recur in different paths have the same parents in each."""
+    """Return whether names that recur in different paths have the same parents in all of them."""
     above: dict[str, list[Category]] = defaultdict(list)
     for names in paths:
         for depth, name in enumerate(names[1:], start=1):

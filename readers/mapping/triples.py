@@ -29,7 +29,7 @@ ENDS = (
     *((f"{head} {kind}", f"{tail} {kind}") for kind in ("label", "name") for head, tail in STEMS),
     *((f"x {name}", f"y {name}") for name in ("index", "id", "name")),
 )
-"""Names of the columns of heads and of tails."""
+"""Pairs of names for the columns of heads and tails."""
 
 RELATION = NAMES["relation"]
 
@@ -38,22 +38,22 @@ RELATION_OF = {
     "subject": ("predicate",),
     "subject id": ("predicate id", "predicate"),
 }
-"""Names of a relation column beside some names of a head (KGTK labels, RDF predicates)."""
+"""Preferred names of the relation column, by name of the head column (KGTK, RDF)."""
 
 TAILS = tuple(
     f"{tail}{kind}"
     for tail in ("target", "object", "tail", "to")
     for kind in ("", " id", " ref", " label")
 )
-"""Names of a tail in what is said of a head that stands around it."""
+"""Names of a tail in an object that is nested in its head."""
 
 
 def triples_mapping(names: Sequence[str]) -> TableMapping | None:
-    """Return the columns of head, relation and tail in a header, or ``None`` without triples.
+    """Return the mapping of a header of triples, or ``None`` for other headers.
 
-    A header with an id and a label has triples only if head and tail have similar names, since
-    an entity may have a label, a start and an end. Without a label, an id beside a relation and
-    a tail is a head.
+    A header with an id and a label has triples only if its head and tail columns are a known pair,
+    such as ``subject`` and ``object``. ``start`` and ``end`` do not count, as they may be
+    properties of an entity. In a header of only an id, a relation and a tail, the id is the head.
 
     >>> found = triples_mapping(["id", "subject", "predicate", "object"])
     >>> found.head, found.relation, found.tail
@@ -104,7 +104,13 @@ def _triples_mapping(names: tuple[str, ...]) -> TableMapping | None:
 def _of_places(
     names: Sequence[str], ends: Sequence[int], labels: Mapping[int, int] = MappingProxyType({})
 ) -> TableMapping:
-    """Return the mapping of a header with given positions of head, relation and tail."""
+    """Return the mapping of a header, given the positions of head, relation and tail.
+
+    Args:
+        names: The header.
+        ends: Positions of head, relation and tail.
+        labels: Positions of the columns of their labels, by position.
+    """
     columns, places = column_names(names), _places(names)
     negation = negation_in(spelt(names))
     review = (places.get("mapping justification"), places.get("mapping tool"))
@@ -126,7 +132,10 @@ def _of_places(
 def _of_an_id(
     names: Sequence[str], places: Mapping[str, int], entities: EntityColumns
 ) -> TableMapping | None:
-    """Return the mapping of triples whose heads are ids, if no other column describes them."""
+    """Return the mapping of a header of only an id (the head), a relation and a tail.
+
+    The result is ``None`` for other headers.
+    """
     told = {*entities.id, *(entities.label if entities.guess else ())}
     relation = next((name for name in NAMES["clear_relation"] if name in places), None)
     tails = [
@@ -147,10 +156,10 @@ def _of_an_id(
 
 
 def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityColumns | None:
-    """Return the columns of entities in a header, or ``None`` if it has none, or has links.
+    """Return the columns of entities in a header, or ``None`` if the header names none.
 
-    With ``of_others``, the rows describe rows of another table; see
-    :meth:`EntityColumns.of_others`.
+    A header with ``subject_id`` and ``object_id`` names links, not entities. With ``of_others``,
+    the rows describe rows of another table; see :meth:`EntityColumns.of_others`.
 
     >>> own_columns(["subject_id", "subject_label", "object_id", "verdict"])
     >>> own_columns(["id", "label"]).id
@@ -163,7 +172,9 @@ def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityColum
 
 @lru_cache(maxsize=1 << 12)
 def link_columns(names: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return the positions of relation and tail in links that are nested in their head.
+    """Return the positions of relation and tail in a link that is nested in its head.
+
+    The result is ``None`` if the names are not those of such a link.
 
     >>> link_columns(("relType", "target")), link_columns(("type", "value"))
     ((0, 1), (0, 1))
@@ -183,7 +194,7 @@ def names_ends(names: Sequence[str]) -> bool:
 
 
 def ends_of(names: Sequence[str]) -> tuple[int, ...]:
-    """Return where heads and tails stand in a header, if it names both.
+    """Return the positions of heads and tails in a header, or ``()`` unless it names both.
 
     >>> ends_of(["source", "target", "weight"]), ends_of(["id", "label"])
     ((0, 1), ())
@@ -195,7 +206,7 @@ def ends_of(names: Sequence[str]) -> tuple[int, ...]:
 
 
 def no_relation(names: Sequence[str]) -> str:
-    """Return what is said of a header that names heads and tails alone."""
+    """Return the error message for a header that names heads and tails but no relation."""
     return (
         f"expected a relation beside both ends, found {', '.join(map(str, names))[:80]}; add a "
         "column named relation, which may say the same in every row, or name the columns child "
@@ -204,7 +215,10 @@ def no_relation(names: Sequence[str]) -> str:
 
 
 def _places(names: Sequence[str]) -> dict[str, int]:
-    """Return the first column of each normalised name, without Neo4j's group of ids."""
+    """Return the position of the first column with each name.
+
+    Names are normalised, without groups of Neo4j ids (``:START_ID(Movie)``).
+    """
     forms = spelt([str(name).partition("(")[0] for name in names])
     return {name: at for at, form in reversed([*enumerate(forms)]) for name in form}
 

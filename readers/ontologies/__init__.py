@@ -1,1 +1,1 @@
-"""Reading ontologies: OBO, OBO graphs, and RDF and OWL in all their syntaxes."""
+"""Reading ontologies: OBO, OBO graphs, and RDF and OWL in all syntaxes."""

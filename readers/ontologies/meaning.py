@@ -1,4 +1,4 @@
-"""Interpreting RDF statements: as an ontology of classes, or as plain data."""
+"""Interpretation of RDF statements as an ontology of classes, or as plain data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.SKOS)
 
 
 def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Problems) -> None:
-    """Add RDF statements to a graph: as an ontology if classes have axioms, else as plain data.
+    """Add RDF statements to a graph.
+
+    Statements are read as an ontology if they have classes with axioms, and otherwise as plain
+    data.
 
     Raises:
         ReadError: If all subjects are blank nodes.
@@ -106,7 +109,7 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
 
 
 def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -> str:
-    """Return the label of a property, with camel case split in ontologies such as Schema.org."""
+    """Return the label of a property; camel case is split in ontologies such as Schema.org."""
     label = statements.label(number)
     if not label and statements.terms[number] == rdf.SUBCLASS:
         return "is a"
@@ -114,10 +117,10 @@ def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -
 
 
 def _called(statements: RdfStatements, links: Links) -> dict[int, str]:
-    """Return the names of blank nodes that have a name.
+    """Return the names of named blank nodes by number.
 
-    Blank nodes with the same name and the same links are one; others with the same name are
-    numbered.
+    Blank nodes with the same name and the same links get the same name, and become one entity. If
+    nodes with the same name have different links, a number is added to the names after the first.
     """
     blank = [
         number for number in sorted(statements.named) if statements.terms[number].startswith("_:")
@@ -138,14 +141,15 @@ def _called(statements: RdfStatements, links: Links) -> dict[int, str]:
 
 
 def _with_members(statements: RdfStatements, links: Links) -> Links:
-    """Replace each link to a list by links to its members.
+    """Replace each link to a list by links to the members of the list.
 
     Raises:
-        ReadError: If they are too many for the number of statements, as lists are shared.
+        ReadError: If the members are too many for the number of statements, as when many links
+            share a list.
     """
     links = links[
         ~np.isin(links[:, 2], list(statements.numbers([rdf.RDF + "nil"])))
-    ]  # ends of lists, and empty lists
+    ]  # without links to the end of a list or to an empty list
     first, rest = ({*statements.numbers([rdf.RDF + name])} for name in ("first", "rest"))
     parts = np.isin(links[:, 1], [*first, *rest])
     after = {head: tail for head, relation, tail in links[parts].tolist() if relation in rest}
@@ -166,7 +170,7 @@ def _with_members(statements: RdfStatements, links: Links) -> Links:
 
 
 def _of_documents(statements: RdfStatements) -> list[int]:
-    """Return the properties that describe documents: notes, prefixes, and repeated lists."""
+    """Return the properties that describe documents, such as notes and prefixes."""
     return [
         number
         for number, term in enumerate(statements.terms)
@@ -184,9 +188,13 @@ def _data(
     """Return the triples and further entities of plain data.
 
     Each link between IRIs is a triple, except declarations. Blank nodes with a name (``called``)
-    count as IRIs; links to other blank nodes are counted in a warning. A resource that replaces
-    another one (``present``) is an entity even without links. Of Wikibase (Wikidata), direct
-    claims are read; documents about entities, and statements as nodes, are not.
+    are treated like IRIs. Links to other blank nodes are counted in a warning. A resource that
+    replaces another one (``present``) is an entity even without links. In data of Wikibase
+    (Wikidata), direct claims are read; documents about entities and nodes of statements are not.
+
+    Returns:
+        Triples (head, relation, tail), and entities that may have no links, as numbers of
+        resources.
     """
     terms = statements.terms
     blank = np.array(

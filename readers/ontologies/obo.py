@@ -1,6 +1,6 @@
-"""Reading OBO, parsed by fastobo in pieces, so that a faulty line costs that line alone.
+"""Reading OBO files, which fastobo parses in pieces, so that only faulty lines are lost.
 
-fastobo parses OBO 1.4. If a piece of a file fails, lines in the form of OBO 1.0 and 1.2 are
+fastobo parses OBO 1.4. If parsing a piece fails, its lines in the syntax of OBO 1.0 and 1.2 are
 rewritten.
 """
 
@@ -28,24 +28,24 @@ __all__ = ["FORMAT", "read_obo"]
 
 PIECE = 1000
 LARGEST = 1 << 22
-"""Maximal size of a frame, and of frames parsed at once, in bytes; parsing takes 60 times that."""
+"""Maximal bytes of a frame, and of frames parsed at once; parsing takes 60 times as much memory."""
 
 FAULTS = (SyntaxError, ValueError, TypeError)
 LINKS = ("is_a", "relationship", "intersection_of")
 NONE = {("cardinality", "0"), ("maxCardinality", "0"), ("minCardinality", "0")}
-"""Qualifiers of links that may hold without any target."""
+"""Qualifiers of a link that mean that an instance may have no target."""
 
 SHORT_ASIDE = ("oboInOwl:", "seeAlso")
-"""Short forms in OBO of ignored properties (:data:`~ontodex.graph.vocabulary.ASIDE`)."""
+"""Beginnings of short forms of ignored properties (:data:`~ontodex.graph.vocabulary.ASIDE`)."""
 
 SHORT_SAME = "exactMatch"
-"""Short form in OBO of a property to an equivalent."""
+"""Short form in OBO of the property whose value is an equivalent term."""
 
 EQUIVALENCE = contract(EQUIVALENT, WELL_KNOWN)
-"""Relation between equivalent terms of a file, as in OWL."""
+"""Relation between equivalent terms of a file, the same as in OWL."""
 
 EQUIVALENT_SOURCE = re.compile(r"(?:.*[:/#])?(?:exactMatch|equivalentTo)")
-"""Sources of equivalent cross-references, as in Mondo and the Gene Ontology."""
+"""``source`` of a cross-reference to an equivalent, as in Mondo and the Gene Ontology."""
 
 NAMES = {
     "alt_id": ("alternatives", "alt_id"),
@@ -53,7 +53,7 @@ NAMES = {
     "equivalent_to": ("equivalents", "term"),
     "union_of": ("members", "term"),
 }
-"""Clauses that name a term: attribute of the term, and field of the clause."""
+"""For clauses that name a term: attribute of :class:`Term`, and field of the clause."""
 
 READ = frozenset(
     (
@@ -86,13 +86,13 @@ SYNONYM = re.compile(
     rf"(?:(exact|broad|narrow|related)_)?synonym:\s*{TEXT}\s*"
     r"(EXACT|BROAD|NARROW|RELATED)?(?=[\s[{!]|$)"
 )
-"""A synonym; its scope is in the tag in OBO 1.0 and optional in OBO 1.2. References are ignored."""
+"""A synonym without references; OBO 1.0 has its scope in the tag, OBO 1.2 need not have one."""
 
 SPACED = re.compile(
     r"(id|alt_id|is_a|union_of|equivalent_to|replaced_by|consider|disjoint_from|xref)"
     r"(?:_analog|_unk|_unknown)?:\s*([A-Za-z][\w.-]*(?:\ [\w.-]+)*:)(?=\S)"
 )
-"""Clauses of one id, whose prefix may have spaces (``NIST Chemistry WebBook:22325-47-9``)."""
+"""A clause with an id; its prefix may have spaces (``NIST Chemistry WebBook:22325-47-9``)."""
 
 ESCAPE = re.compile(r"\\(.)")
 
@@ -106,7 +106,7 @@ class Stanza:
 
     @property
     def number(self) -> int:
-        """First line of the frame."""
+        """Number of the first line of the frame."""
         return self.lines[0][0]
 
     @property
@@ -117,7 +117,7 @@ class Stanza:
 
 @dataclass
 class Term:
-    """Content of the frames of an id."""
+    """Content of all frames with the same id."""
 
     number: int
     label: str = ""
@@ -135,29 +135,31 @@ class Term:
 
 
 def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read terms and instances; ``is_a`` and relationships are triples.
+    """Read terms and instances with their links.
 
-    So are differentiae of ``intersection_of``, property values that name another term of the file,
-    and equivalence to one. The genus of an intersection is the parent of a term without other
-    parents, and a union is the parent of its members. Links with a cardinality of 0 or with
-    ``all_only`` are left out. Obsolete terms and their links are left out, unless they name one
-    replacement. Frames with the same id are merged, which is a fault. The target of a link needs no
-    frame: another source may have the term.
+    Triples are ``is_a``, relationships, differentiae of ``intersection_of``, property values that
+    name another term of the file, and equivalence to another term of the file. If a term has no
+    parents, the genus of its intersection is its parent. A union is the parent of its members.
+    Links with a cardinality of 0 or with ``all_only`` are left out. Obsolete terms and their links
+    are left out; the id of an obsolete term with one replacement becomes an alternative id of the
+    replacement. If frames have the same id, a fault is reported, and the frames are merged. The
+    target of a link may have no frame, because another source may define the term.
 
-    Ids of a term in other vocabularies are alternative ids: equivalents without a frame, exact
-    matches, and cross-references that are equivalent by their source (``MONDO:equivalentTo``) or by
-    the header (``treat-xrefs-as-equivalent``).
+    These ids of other vocabularies are alternative ids of a term: equivalents without a frame,
+    exact matches, and cross-references that are marked as equivalent by their source
+    (``MONDO:equivalentTo``) or by the header (``treat-xrefs-as-equivalent``).
 
-    A line that cannot be parsed is a fault if it has a clause that ontodex reads, or no tag.
-    Other such lines, for example with unknown tags, are passed over.
+    A line that cannot be parsed is a fault if it has no tag, or a clause that ontodex reads. Other
+    such lines, for example lines with unknown tags, are skipped and counted.
 
     Args:
         path: The file.
         builder: Receives the graph.
-        problems: Receives faults and clauses that are passed over.
+        problems: Receives faults, and clauses that are skipped.
 
     Raises:
-        ReadError: If a frame is larger than 4 MiB, or at a fault if faults are errors.
+        ReadError: If a frame is larger than 4 MiB, or if a fault is found and the policy of
+            ``problems`` is ``"raise"``.
     """
     stanzas = _stanzas(lines_of(path, problems), str(path))
     equivalent = _read_header(next(stanzas, Stanza()), builder, problems, str(path))
@@ -253,7 +255,7 @@ def _link(clause: Any, tag: str, term: Term, builder: GraphBuilder) -> None:
 
 
 def _note(value: Any, term: Term, builder: GraphBuilder) -> None:
-    """Add a property value that may be a term."""
+    """Add a property value that may be the id of a term."""
     if not isinstance(value, fastobo.pv.ResourcePropertyValue):
         return
     by, target = _name(value.relation, builder), _name(value.value, builder)
@@ -265,7 +267,7 @@ def _note(value: Any, term: Term, builder: GraphBuilder) -> None:
 
 
 def _is_equivalent(clause: Any, equivalent: Set[str]) -> bool:
-    """Return whether a cross-reference is an equivalent of the term."""
+    """Return whether a cross-reference leads to an equivalent of the term."""
     sources = [one.value for one in clause.qualifiers or () if str(one.key) == "source"]
     return (
         any(map(EQUIVALENT_SOURCE.fullmatch, sources))
@@ -274,7 +276,7 @@ def _is_equivalent(clause: Any, equivalent: Set[str]) -> bool:
 
 
 def _allows_none(clause: Any) -> bool:
-    """Return whether a link may hold without any target, by its qualifiers."""
+    """Return whether the qualifiers of a link mean that an instance may have no target."""
     found = {(str(one.key), one.value) for one in clause.qualifiers or ()}
     only, some = ((name, "true") in found for name in ("all_only", "all_some"))
     return bool(found & NONE) or (only and not some)
@@ -297,7 +299,7 @@ def _stanzas(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Stanza]:
             stanza = Stanza()
         if line.strip() and not line.lstrip().startswith(
             "!"
-        ):  # fastobo knows comments only after a clause
+        ):  # fastobo supports comments only after a clause
             stanza.lines.append((number, _as_term(line)))
             stanza.size += len(line)
             if stanza.size > LARGEST:
@@ -309,7 +311,7 @@ def _stanzas(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Stanza]:
 
 
 def _as_term(line: str) -> str:
-    """Rewrite a line of an instance as one of a term: fastobo ignores clauses of instances."""
+    """Rewrite a line of an instance for a term, because fastobo ignores clauses of instances."""
     if line.startswith("[Instance]"):
         return line.replace("Instance", "Term", 1)
     return (
@@ -322,7 +324,7 @@ def _as_term(line: str) -> str:
 def _read_header(
     header: Stanza, builder: GraphBuilder, problems: Problems, source: str
 ) -> set[str]:
-    """Read prefixes; return those of equivalent cross-references."""
+    """Read prefixes; return the prefixes whose cross-references are equivalents."""
     equivalent: set[str] = set()
     for number, line in header.lines:
         try:
@@ -360,7 +362,7 @@ def _frames(
 def _parse(
     piece: list[Stanza], problems: Problems, source: str, *, is_rewritten: bool = False
 ) -> Iterator[tuple[Stanza, Any]]:
-    """Parse frames together; if that fails, rewrite them, and then parse halves of them."""
+    """Parse frames together. If that fails, rewrite the frames, and then parse them in halves."""
     try:
         frames = list(_loads("\n".join(stanza.text for stanza in piece), threads=0))
         if len(frames) == len(piece):
@@ -379,7 +381,7 @@ def _parse(
 
 
 def _rewritten(stanza: Stanza, problems: Problems, source: str) -> Stanza:
-    """Return a frame with its lines in the form of OBO 1.4, without unknown tags."""
+    """Return a frame with its lines in the syntax of OBO 1.4, without unknown tags."""
     lines = stanza.lines[:1]
     for number, line in stanza.lines[1:]:
         line = _modern(line)
@@ -392,7 +394,7 @@ def _rewritten(stanza: Stanza, problems: Problems, source: str) -> Stanza:
 
 
 def _modern(line: str) -> str:
-    r"""Return a clause in the form of OBO 1.4, without references of synonyms and definitions.
+    r"""Return a clause in the syntax of OBO 1.4; synonyms and definitions lose their references.
 
     >>> _modern('exact_synonym: "a" [NIST Chemistry WebBook:]'), _modern('synonym: "a" [x y:1]')
     ('synonym: "a" EXACT []', 'synonym: "a" RELATED []')
@@ -411,7 +413,7 @@ def _modern(line: str) -> str:
 
 
 def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
-    """Parse a frame clause by clause, without the clauses that fail."""
+    """Parse a frame clause by clause, and leave out the clauses that cannot be parsed."""
     start = stanza.lines[0][1]
     identity = next((line for _, line in stanza.lines[1:] if line.startswith("id:")), "")
     kept = f"{start}\n{identity}\n"
@@ -442,7 +444,7 @@ def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Sta
 
 
 def _loads(text: str, threads: int = 1) -> Any:
-    """Parse by fastobo; a panic, which is not an ``Exception``, becomes a ``ValueError``."""
+    """Parse with fastobo; turn its panic, which is not an ``Exception``, into a ``ValueError``."""
     try:
         return fastobo.loads(text, threads=threads)
     except BaseException as error:
@@ -458,7 +460,7 @@ def _why(error: Exception) -> str:
 STARTS = re.compile(
     rb"^(?:format-version:|ontology:\s|\[(?:Term|Typedef|Instance)\]\s*$)", re.MULTILINE
 )
-"""Lines that only OBO has."""
+"""Lines that occur in no format but OBO."""
 
 
 def _is_obo(path: Path, head: bytes) -> bool:

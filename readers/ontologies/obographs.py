@@ -15,15 +15,15 @@ from ontodex.readers.problems import Problems
 __all__ = ["read_obographs"]
 
 OF_PROPERTIES = ("subPropertyOf", "inverseOf")
-"""Edges between relations."""
+"""Predicates of edges between relations, which are not read."""
 
 
 def read_obographs(document: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
     """Read classes, individuals, edges and existential restrictions of an OBO graph.
 
-    Deprecated nodes and their edges are left out. The genus of a logical definition is a parent of
-    a class without other parents. Nodes that are equivalent are linked by ``owl:equivalentClass``;
-    an equivalent outside the graph is an alternative id.
+    Deprecated nodes and their edges are left out. If a class has no parents, the genus of its
+    logical definition is its parent. Equivalent nodes are linked by ``owl:equivalentClass``. An
+    equivalent outside the graph is an alternative id.
 
     Args:
         document: The parsed JSON; ``graphs`` is a list.
@@ -97,7 +97,11 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
 def _equivalents(
     graph: dict[str, Any], nodes: Collection[str], builder: GraphBuilder, problems: Problems
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str, str]]]:
-    """Return the equivalents of nodes: (other id, node) pairs, and links between nodes."""
+    """Return the equivalents of nodes.
+
+    Returns:
+        Pairs (id that is not in the graph, equivalent node), and links between equivalent nodes.
+    """
     elsewhere, here = list[tuple[str, str]](), list[tuple[str, str, str]]()
     for group in _listed(graph, "equivalentNodesSets", problems):
         try:

@@ -23,22 +23,22 @@ class Ontology:
 
     * a named superclass: (class, ``rdfs:subClassOf``, superclass);
     * an existential restriction of a class, also in an intersection or equivalence: (class,
-      property, filler). Restrictions to a value or to a cardinality of at least one count, too.
-      Other named parts of such an intersection are parents of a class without parents. If the
-      filler is an intersection, each of its named parts is a filler;
+      property, filler). Restrictions to a value or to a cardinality of at least one are treated
+      alike. The named classes in such an intersection are parents of the class, if it has no other
+      parents. If the filler is an intersection, each named class in it is a filler;
     * a class that is equivalent to a union: (member, ``rdfs:subClassOf``, class);
     * two equivalent named classes: (class, ``owl:equivalentClass``, class);
     * domain and range of a property: (domain, property, range);
     * the type of an individual, and links between classes, individuals, concepts and other
       resources with a label;
-    * links of an individual by a property that no class, property or ontology has, and that is not
-      an annotation property.
+    * links by a property that is not an annotation property, and by which no class, property or
+      ontology has a link. Such links connect individuals.
 
     Args:
         statements: The RDF statements.
 
     Attributes:
-        links: :attr:`RdfStatements.links`.
+        links: See :attr:`RdfStatements.links`.
     """
 
     def __init__(self, statements: RdfStatements) -> None:
@@ -66,7 +66,7 @@ class Ontology:
 
     @cached_property
     def has_axioms(self) -> bool:
-        """Whether there is a subclass, or a class that is equivalent to an expression."""
+        """Whether there is a subclass axiom, or a class that is equivalent to an expression."""
         expressions = (
             self._parts["onProperty"].keys()
             | self._parts["intersectionOf"].keys()
@@ -78,7 +78,7 @@ class Ontology:
 
     @cached_property
     def classes(self) -> set[int]:
-        """Named classes: declared ones and, beside those, classes that axioms imply."""
+        """Named classes, declared or used in axioms; empty if no class is declared."""
         declared = self._typed(rdf.CLASSES)
         if not declared:
             return set()
@@ -99,7 +99,7 @@ class Ontology:
 
     @cached_property
     def entities(self) -> set[int]:
-        """Classes, individuals, concepts, and other resources with a label or an own type."""
+        """Classes, individuals, concepts, and other resources with a label."""
         kinds = self._pairs(rdf.TYPE)
         individuals = {end for pair in kinds if all(map(self._is_said, pair)) for end in pair}
         others = self._typed((rdf.OWL + "NamedIndividual", rdf.SKOS + "Concept"))
@@ -112,7 +112,7 @@ class Ontology:
 
     @cached_property
     def _parts(self) -> dict[str, dict[int, int]]:
-        """Object of each structural predicate, by blank node."""
+        """Object of each structural predicate (such as ``onProperty``), by subject."""
         names = ("onProperty", "someValuesFrom", "hasValue", "onClass", "intersectionOf", "unionOf")
         predicates = {name: rdf.OWL + name for name in names} | {
             name: rdf.RDF + name for name in ("first", "rest")
@@ -127,7 +127,7 @@ class Ontology:
             start = self._parts["rest"].get(start, start)
 
     def _conjuncts(self, node: int) -> Iterator[tuple[int, int]]:
-        """Yield (relation, class) for each part of a class expression."""
+        """Yield the parts of a class expression: (relation, filler), or (subclass, named class)."""
         parts, waiting, seen = self._parts, [node], set[int]()
         while waiting:
             node = waiting.pop()
@@ -144,7 +144,7 @@ class Ontology:
                 waiting.extend(reversed(list(self._members(parts["intersectionOf"][node]))))
 
     def _fillers(self, restriction: int) -> list[int]:
-        """Return the fillers of a restriction: classes, or an individual."""
+        """Return the fillers of a restriction: named classes, or the individual of ``hasValue``."""
         parts = self._parts
         filler = parts["someValuesFrom"].get(restriction, -1)
         if restriction in self._statements.at_least_one:
@@ -159,10 +159,10 @@ class Ontology:
         return [value] if value >= 0 and self._is_named(value) else []
 
     def triples(self) -> Triples:
-        """Return (head, relation, tail), as numbers of resources.
+        """Return the triples (head, relation, tail), as numbers of resources.
 
         Raises:
-            ReadError: If they are too many for the number of statements.
+            ReadError: If the triples are too many for the number of statements.
         """
         kinds = (
             self._subsumptions,
@@ -231,10 +231,10 @@ class Ontology:
                     yield from ((domain, relation, target) for target in ranges[relation])
 
     def _of_individuals(self) -> NDArray[np.bool_]:
-        """Return which links are of individuals, ``bool`` of shape (links,).
+        """Return which links connect individuals, as ``bool`` of shape (links,).
 
-        The property must have no class, property or ontology as subject; links between parts of a
-        vocabulary do not count.
+        No class, property or ontology may have a link by the property. Links to or from resources
+        of a vocabulary, such as OWL, are excluded.
         """
         heads, relations = self.links[:, 0], self.links[:, 1]
         others = self._properties | self._typed(rdf.NO_ENTITIES)

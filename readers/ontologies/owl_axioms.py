@@ -1,8 +1,8 @@
-"""Axioms of OWL as RDF statements, and common parts of its functional and Manchester syntax.
+"""Translation of OWL axioms to RDF statements, and common parts of two OWL syntaxes.
 
-The translation is that of the OWL 2 Mapping to RDF Graphs, for the axioms that
+The translation follows the OWL 2 Mapping to RDF Graphs, for the axioms that
 :mod:`ontodex.readers.ontologies.ontology` reads. OWL/XML and the functional syntax have the same
-names of axioms; the Manchester syntax is translated to them.
+names of axioms. The Manchester syntax is translated to these names.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from ontodex.readers.xml_guard import XML
 __all__ = ["Axioms", "fault", "literal", "read_axioms"]
 
 LANGUAGE = f"{XML}lang"
-"""Attribute for the language of a text."""
+"""XML attribute with the language of a text."""
 
 DEEPEST = 50
-"""Maximal depth of class expressions; deeper ones are ignored."""
+"""Maximal depth of class expressions; deeper expressions are ignored."""
 LISTS = {"ObjectIntersectionOf": "intersectionOf", "ObjectUnionOf": "unionOf"}
 RESTRICTIONS = {
     "ObjectSomeValuesFrom": "someValuesFrom",
@@ -50,7 +50,7 @@ class Axioms:
         language: Tag of the language of names and definitions.
 
     Attributes:
-        statements: The statements so far.
+        statements: The statements that were added so far.
         base: Base of relative IRIs.
     """
 
@@ -94,7 +94,7 @@ class Axioms:
                 link(subject, about, self._term(parts[2]))
 
     def _term(self, element: Element, depth: int = 0) -> str:
-        """Return the IRI of an element, or a blank node for individuals and expressions."""
+        """Return the IRI of an element; for anonymous individuals and expressions, a blank node."""
         kind, text = _name(element), (element.text or "").strip()
         if short := element.get("abbreviatedIRI", text if kind == "AbbreviatedIRI" else ""):
             return expand(short, self._prefixes) or short
@@ -132,16 +132,17 @@ def read_axioms(
 ) -> None:
     """Read a document of axioms.
 
-    Imports are not fetched. A fault is an error whatever the policy.
+    Imports are not fetched. A fault raises an error, whatever the policy of ``problems``.
 
     Args:
         path: The file.
         builder: Receives the graph.
         problems: Receives remarks.
-        add: Adds the axioms of a text; it gets the text, the axioms and the name of the file.
+        add: Function that adds the axioms of a text; its arguments are the text, the axioms and the
+            name of the file.
 
     Raises:
-        ReadError: If the syntax is another one, or the encoding is not UTF-8.
+        ReadError: If the document is not in the syntax, or not encoded in UTF-8.
     """
     axioms = Axioms(builder.source, builder.language)
     add(text_of(path), axioms, str(path))
@@ -149,7 +150,7 @@ def read_axioms(
 
 
 def literal(quoted: str, language: str | None) -> Element:
-    """Return a literal as an element of OWL/XML, given the text in quotes."""
+    """Return a literal as an element of OWL/XML, given the escaped text between the quotes."""
     element = Element("Literal", {LANGUAGE: language or ""})
     element.text = ESCAPED.sub(r"\1", quoted)
     return element

@@ -28,7 +28,7 @@ WANTED = "OWL functional syntax"
 NAMED = frozenset(
     ("Class", "ObjectProperty", "DataProperty", "AnnotationProperty", "NamedIndividual", "Datatype")
 )
-"""Kinds of entities, as they are written around names."""
+"""Kinds of entities, which are written around names: ``Class(:dog)``."""
 
 
 def read_owl_functional(path: Path, builder: GraphBuilder, problems: Problems) -> None:
@@ -64,7 +64,7 @@ def _add(text: str, axioms: Axioms, source: str) -> None:
 
 
 def _close(above: list[Element], axioms: Axioms) -> None:
-    """Add a complete element to its parent; an axiom to the ontology."""
+    """Add a completed element to its parent, or, if it is an axiom, to ``axioms``."""
     whole = above.pop()
     if whole.tag in NAMED and len(whole) == 1:
         whole.attrib = whole[0].attrib

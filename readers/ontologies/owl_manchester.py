@@ -27,13 +27,13 @@ FRAMES = {
     "Datatype": "Datatype",
     "Individual": "NamedIndividual",
 }
-"""Keywords of frames, and the names of their entities in axioms."""
+"""Kind of the entity in axioms, by the keyword of the frame."""
 
 OUTSIDE = (
     *("EquivalentClasses", "DisjointClasses", "EquivalentProperties", "DisjointProperties"),
     *("SameIndividual", "DifferentIndividuals", "Rule"),
 )
-"""Keywords outside of frames; only the first is read."""
+"""Keywords outside of frames; only ``EquivalentClasses`` is read."""
 
 SECTIONS = (
     "SubClassOf",
@@ -189,7 +189,7 @@ class _Document:
     # Parts of frames -----------------------------------------------------------------------------
 
     def _listed(self, item: Callable[[], T]) -> list[T]:
-        """Return the items of a list, without annotations of items."""
+        """Return the items of a list; annotations of items are skipped."""
         found = list[T]()
         while self._token is not None and self._peek("keyword") in (None, "Annotations"):
             if self._accept("keyword", "Annotations"):
@@ -200,7 +200,7 @@ class _Document:
         return found
 
     def _annotations(self) -> list[tuple[Element, Element]]:
-        """Return annotations as pairs of property and value; nested ones are ignored."""
+        """Return annotations as pairs (property, value); annotations of annotations are ignored."""
         found = list[tuple[Element, Element]]()
         self._deeper()
         while self._token is not None and self._peek("keyword") in (None, "Annotations"):
@@ -218,7 +218,7 @@ class _Document:
         return None if denied else fact
 
     def _pass(self) -> None:
-        """Skip to the next keyword, past annotations."""
+        """Skip to the next keyword other than ``Annotations``."""
         while self._token is not None and self._peek("keyword") in (None, "Annotations"):
             self._step()
 
@@ -245,7 +245,7 @@ class _Document:
         return made
 
     def _one(self) -> Element:
-        """Read an expression without connectives."""
+        """Read an expression that is not joined by ``and`` or ``or``."""
         if self._accept("word", "not"):
             self._deeper()
             made = Element("ObjectComplementOf")
@@ -365,7 +365,7 @@ class _Document:
 
 
 def _is_data(element: Element) -> bool:
-    """Return whether an expression is a data range, not a class."""
+    """Return whether an expression is a data range rather than a class."""
     name = element.get("abbreviatedIRI") or element.get("IRI") or ""
     return element.tag in ("Literal", "DatatypeRestriction") or DATATYPE.fullmatch(name) is not None
 

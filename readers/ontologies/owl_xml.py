@@ -21,7 +21,7 @@ __all__ = ["FORMAT", "read_owl_xml"]
 def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read an OWL/XML file.
 
-    Imports are not fetched. A fault is an error whatever the policy.
+    Imports are not fetched. A fault raises an error, whatever the policy of ``problems``.
 
     Args:
         path: The file.
@@ -29,7 +29,7 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
         problems: Receives remarks.
 
     Raises:
-        ReadError: If it is not XML, or has suspicious entity declarations.
+        ReadError: If the file is not XML, or its entity declarations look like an attack.
     """
     axioms = Axioms(builder.source, builder.language)
     with opened(path) as stream, well_formed("OWL/XML", path):

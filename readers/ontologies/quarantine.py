@@ -1,7 +1,7 @@
-"""Parsing untrusted RDF documents in a separate process with limits of time and memory.
+"""Parsing untrusted RDF documents in a separate process, with limits on time and memory.
 
-A parser in native code may loop, or exhaust memory, on a file of some kilobytes. It can only be
-stopped by ending its process, which therefore must not be the process of the user.
+A parser in native code may loop, or exhaust memory, on a file of some kilobytes. The only way to
+stop the parser is to end its process, so it must not run in the process of the user.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ __all__ = ["Fault", "Quarantine"]
 
 PROGRAM = Path(__file__).with_name("quarantined.py")
 SECONDS, BYTES_A_SECOND = 2, 2 << 20
-"""Limit of processor time: 2 s, and 0.5 s for each MiB; usual files take a twentieth of it."""
+"""Limit on processor time: 2 s, plus 0.5 s per MiB; usual files take a twentieth of the limit."""
 
 MEMORY, BYTES_A_BYTE = 320 << 20, 20
-"""Limit of address space: 320 MiB, and 20 times the size of the file."""
+"""Limit on address space: 320 MiB, plus 20 times the size of the file."""
 
 BLOCK = 10_000
 SLICE = 1 << 16
 
 
 class Fault(Exception):
-    """A document is not of its format.
+    """Error that a document is not in its format.
 
     Args:
         message: Message of the parser.
@@ -49,18 +49,18 @@ class Fault(Exception):
 
 
 class Quarantine:
-    """A document that is parsed in a separate process: iterate over it for its quads.
+    """A document that is parsed in a separate process; iterating over it yields its quads.
 
     Args:
         stream: The document.
-        size: Its approximate length in bytes; the limits grow with it.
-        format: Its format.
+        size: Approximate length of the document in bytes; the limits grow with it.
+        format: Format of the document.
         base: Base of relative IRIs.
-        source: Its name, for messages.
-        lenient: Accept names of resources that are not valid IRIs.
+        source: Name of the document, for messages.
+        lenient: Accept names of resources that are not valid IRIs; if false, they are faults.
 
     Attributes:
-        prefixes: Declared prefixes, once all quads are read.
+        prefixes: Declared prefixes; filled after all quads are read.
 
     Raises:
         ReadError: If parsing exceeds the limits of time or memory, or crashes.
@@ -99,11 +99,11 @@ class Quarantine:
         """Yield the quads.
 
         Raises:
-            ReadError: If a limit is exceeded, or the stream raises it.
-            Fault: If the document is not of its format.
+            ReadError: If a limit is exceeded, or the stream raises this error.
+            Fault: If the document is not in its format.
         """
         pipe = subprocess.PIPE
-        quiet = {**os.environ, "RUST_BACKTRACE": "0"}  # to tell where it failed would take seconds
+        quiet = {**os.environ, "RUST_BACKTRACE": "0"}  # a backtrace would take seconds
         with subprocess.Popen(  # noqa: S603
             self._command, stdin=pipe, stdout=pipe, stderr=pipe, env=quiet
         ) as process:
@@ -116,7 +116,7 @@ class Quarantine:
                 pump.start()
             try:
                 while block := list(islice(process.stdout, BLOCK)):  # type: ignore[arg-type]
-                    if block[-1].endswith(b"\n"):  # else the process was stopped within a line
+                    if block[-1].endswith(b"\n"):  # otherwise the process was stopped within a line
                         yield from _again(b"".join(block))
                 process.wait()
             finally:
@@ -135,7 +135,7 @@ class Quarantine:
                 raise
             except (
                 BaseException
-            ) as error:  # of any kind: what came so far must not pass for a whole document
+            ) as error:  # of any kind: a partial document must not pass for a complete one
                 self._failure = error
                 process.kill()
             finally:
@@ -168,7 +168,7 @@ def _rest_of(stream: IO[bytes] | None) -> bytes:
 
 
 def _again(quads: bytes) -> Iterator[Any]:
-    """Yield the quads from the output of the other process."""
+    """Yield the quads in N-Quads that the other process wrote."""
     try:
         yield from ox.parse(quads, format=ox.RdfFormat.N_QUADS, lenient=True)
     except SyntaxError as error:

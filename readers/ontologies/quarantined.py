@@ -1,6 +1,7 @@
-"""The separate process of ``quarantine.py``: RDF on stdin becomes N-Quads on stdout.
+"""The program that ``quarantine.py`` runs in a separate process.
 
-It imports nothing of the package and opens no files.
+The program converts RDF on stdin to N-Quads on stdout. It imports no module of ontodex and opens
+no files.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 ID = re.compile(rb"""(\srdf:ID\s*=\s*["'])(?![^\W\d][\w.-]*["'])""")
-"""Start of an ``rdf:ID`` that is not an XML name; it is rewritten as ``rdf:about``."""
+"""Start of an ``rdf:ID`` whose value is not an XML name; rewritten as ``rdf:about``."""
 
 NO_IRI = re.compile(r'[\x00-\x1f<>"\\]')
-"""Characters to escape in the output."""
+"""Characters that the IRIs of the output must not contain."""
 
 
 def main(format: str, base: str, lenient: str, seconds: str, memory: str, *places: str) -> None:
-    """Parse stdin; write prefixes, or a fault and its line, to stderr as a JSON object."""
+    """Parse stdin; write a JSON object to stderr, with prefixes, or with a fault and its line."""
     sys.path.extend(places)
     import pyoxigraph as ox
 

@@ -1,4 +1,4 @@
-"""Reading RDF files by pyoxigraph, and rdflib graphs."""
+"""Reading RDF files, which pyoxigraph parses, and rdflib graphs."""
 
 from __future__ import annotations
 
@@ -44,19 +44,20 @@ RDF_FORMATS: Mapping[str, ox.RdfFormat] = MappingProxyType(
 BLOCK = 1 << 20
 AS_THEY_STAND = "names that are strictly no IRIs are read as they stand"
 IRI = re.compile(r'[A-Za-z][\w+.-]*:[^\x00-\x1f<>"\\]*')
-"""An IRI with invalid characters, such as spaces."""
+"""An IRI that may have invalid characters, such as spaces."""
 
 NESTED = 100
-"""Maximal number of nested triples in a line; 100,000 overflow the stack of the parser."""
+"""Maximal number of nested triples in a line; many more would overflow the parser's stack."""
 
 
 def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems) -> None:
-    """Read an RDF file. Imports and other resources are not fetched.
+    """Read an RDF file; imports and other resources are not fetched.
 
-    In N-Triples and N-Quads, reading continues after a faulty line. In other formats a fault is an
-    error whatever the policy: part of an ontology must not be taken for all of it. Names of
-    resources that are not valid IRIs (with spaces, relative without a base, or an ``rdf:ID`` that
-    is not an XML name) are faults only if faults are errors.
+    In N-Triples and N-Quads, reading continues after a faulty line. In other formats a fault raises
+    an error, whatever the policy of ``problems``, so that a part of an ontology is not taken for
+    the whole. Names of resources that are not valid IRIs (with spaces, relative without a base, or
+    an ``rdf:ID`` that is not an XML name) are faults if the policy is ``"raise"``. With other
+    policies they are read as they are.
 
     Args:
         path: The file.
@@ -65,7 +66,7 @@ def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems)
         problems: Receives faulty lines.
 
     Raises:
-        ReadError: If the document has a fault, or suspicious entity declarations.
+        ReadError: If the document has a fault, or its entity declarations look like an attack.
     """
     statements = RdfStatements(builder.source, builder.language)
     if format in ("ntriples", "nquads"):
@@ -138,10 +139,10 @@ def _read_document(
 def _read_leniently(
     path: Path, format: ox.RdfFormat, statements: RdfStatements, problems: Problems, strict: Fault
 ) -> None:
-    """Read a document whose fault is in the name of a resource.
+    """Read a document again, accepting names of resources that are not valid IRIs.
 
     Raises:
-        ReadError: If it has another fault, or faults are errors.
+        ReadError: If the document has another fault, or the policy of ``problems`` is ``"raise"``.
     """
     fault = strict
     if problems.policy != "raise":
@@ -170,7 +171,7 @@ def _read_leniently(
 def _read_lines(
     stream: BinaryIO, statements: RdfStatements, problems: Problems, path: Path
 ) -> None:
-    """Read N-Triples or N-Quads in blocks of lines; a faulty block line by line."""
+    """Read N-Triples or N-Quads in blocks of lines; a block with a fault is read line by line."""
     start, size, block = 1, 0, list[bytes]()
     lenient: list[str] = []
     for line in bounded_lines(stream, path):
@@ -187,7 +188,7 @@ def _read_lines(
 def _read_block(
     block: list[bytes], start: int, statements: RdfStatements, problems: Problems, source: str
 ) -> list[str]:
-    """Read lines, and return the faults in names of resources that were accepted."""
+    """Read lines; return the messages for invalid names of resources that were accepted."""
     try:
         _add(_parsed(b"".join(block)), statements)
         return []
@@ -235,12 +236,12 @@ STATEMENT = re.compile(
     rb"(?:<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(?:<[^<>\s]*>|_:\S+|\".*?\"\S*)\s*"
     rb"(<[^<>\s]*>|_:\S+)?\s*\.\s*$"
 )
-"""A line of N-Triples, or, with a fourth term, of N-Quads."""
+"""A line of N-Triples, or of N-Quads if it has a fourth term."""
 
 DIRECTIVE = re.compile(
     rb"^\s*(?:@prefix|@base|prefix\s+\S*:\s*<|base\s*<)", re.IGNORECASE | re.MULTILINE
 )
-"""A line of Turtle or TriG, which is Turtle with named graphs."""
+"""A directive of Turtle or TriG (TriG is Turtle with named graphs)."""
 
 ROOT = re.compile(
     rb"<(?:!DOCTYPE\s+)?(?:[\w-]+:)?RDF[\s>\[]|<[^<>]*\s[\w-]+:(?:about|ID|nodeID)\s*="
@@ -249,7 +250,7 @@ NAMESPACE = re.compile(rb"[\"']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#[\"'
 XML_SUFFIXES = (".rdf", ".owl")
 
 NO_JSON_LD = re.compile(rb"\{\s*\"graphs\"\s*:|\[\s*\{\s*\"(?:CXVersion|numberVerification)\"")
-"""The beginnings of OBO graphs and of CX, which may hold keys of JSON-LD further on."""
+"""The beginning of an OBO graph or of CX; both may also contain keys of JSON-LD."""
 
 KEYWORD = re.compile(rb'"@(?:context|graph|id|type)"')
 
@@ -267,7 +268,7 @@ def _is_json_ld(path: Path, head: bytes) -> bool:
 
 
 def _terms(head: bytes) -> int:
-    """Return how many terms the first statement has: 3 of N-Triples, 4 of N-Quads, 0 of neither."""
+    """Return 3 if the first statement is in N-Triples, 4 if it is in N-Quads, otherwise 0."""
     statement = STATEMENT.match(first_line(head).strip())
     return 0 if statement is None else 4 if statement[1] else 3
 
@@ -291,7 +292,7 @@ def _format(
 def _syntax_format(
     name: str, suffixes: tuple[str, ...], syntax: str, content: Callable[[bytes], object]
 ) -> FileFormat:
-    """Return a format of RDF that is known by its suffix, or else by its content."""
+    """Return a format of RDF that is detected by its suffix, or else by its content."""
 
     def matches(path: Path, head: bytes) -> bool:
         return syntax_matches(path, suffixes, content=content(head))
@@ -308,4 +309,4 @@ NTRIPLES = _syntax_format(
 )
 TURTLE = _syntax_format("turtle", (".ttl", ".turtle"), "Turtle", lambda head: False)
 TEXT_FORMATS = (TRIG, NQUADS, NTRIPLES, TURTLE)
-"""Formats of RDF in text; TriG is asked before Turtle, of which it is a superset."""
+"""Text formats of RDF, in the order of detection; files of Turtle are also valid TriG."""

@@ -1,4 +1,4 @@
-"""Links that are stated by nodes: RDF reification, OBAN, OWL axioms and Wikibase."""
+"""Reified links, which are stated by nodes: RDF reification, OBAN, OWL axioms and Wikibase."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Links = NDArray[np.int32]
 """Subject, predicate and object of each link, of shape (links, 3)."""
 
 Numbers = Callable[[Iterable[str]], set[int]]
-"""Returns the numbers of the given resources that occur."""
+"""Function that returns the numbers of those given resources that occur."""
 
 OBAN = "http://purl.org/oban/association_has_"
 PARTS = (
@@ -29,10 +29,10 @@ PARTS = (
         (rdf.OWL + "annotatedTarget",),
     ),
 )
-"""Predicates of the subject, the predicate and the object of a statement."""
+"""Per vocabulary, predicates from a node to the subject, predicate and object of its link."""
 
 WIKIBASE_PROPERTY = re.compile(r"(.*/prop/)(P\d+)")
-"""Predicate from an item of Wikibase to its statements by a property."""
+"""Predicate from an item of Wikibase to its statements with a property."""
 
 
 class Claim(NamedTuple):
@@ -55,10 +55,10 @@ def reified(links: Links, numbers: Numbers) -> Iterator[Claim]:
 def wikibase_claims(
     links: Links, numbers: Numbers, terms: Sequence[str]
 ) -> Iterator[tuple[Claim, str]]:
-    """Yield the links of Wikibase statements, and the IRI of their direct property.
+    """Yield the links of Wikibase statements, and the IRI of the direct property of each.
 
-    Properties with direct claims are skipped. Of the statements of an item by a property, those of
-    preferred rank count, or else those of normal rank.
+    Properties with direct claims are skipped. If an item has statements of preferred rank with a
+    property, only these are read, otherwise the statements of normal rank.
     """
     predicates = set(links[:, 1].tolist())
     ranks = _ends(links, numbers([rdf.WIKIBASE + "rank"]))
@@ -80,7 +80,7 @@ def wikibase_claims(
 
 
 def _ends(links: Links, predicates: Iterable[int]) -> dict[int, int]:
-    """Return the first object of each subject by some predicates."""
+    """Return the first object that each subject has for some predicates."""
     wanted = list(predicates)
     if not wanted:
         return {}

@@ -24,14 +24,14 @@ def is_semantic_sql(path: Path) -> bool:
     """Return whether a database has a table of RDF statements.
 
     Raises:
-        ReadError: If it cannot be read.
+        ReadError: If the database cannot be read.
     """
     with opened_database(path) as database:
         return {*COLUMNS} <= {*columns_of(database).get("statements", [])}
 
 
 def read_semantic_sql(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read the RDF statements of a database; CURIEs are expanded by its table of prefixes.
+    """Read the RDF statements of a database; its table of prefixes is used to expand CURIEs.
 
     Args:
         path: The database.
@@ -39,7 +39,7 @@ def read_semantic_sql(path: Path, builder: GraphBuilder, problems: Problems) -> 
         problems: Receives remarks.
 
     Raises:
-        ReadError: If it cannot be read.
+        ReadError: If the database cannot be read.
     """
     statements = RdfStatements(builder.source, builder.language)
     spaces = ChainMap(statements.prefixes, dict(WELL_KNOWN))

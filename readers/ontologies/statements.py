@@ -1,4 +1,4 @@
-"""Compact storage of RDF statements, for reading files as streams."""
+"""Compact storage for the RDF statements of a file that is read as a stream."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ Links = NDArray[np.int32]
 """Subject, predicate and object of each link, of shape (links, 3)."""
 
 FOREIGN = 3
-"""Rank of a language that is neither wanted nor English."""
+"""Rank of a language other than the preferred language and English."""
 
 UNTAGGED = ("mul", "und", "zxx")
-"""Tags for several, an unknown or no language."""
+"""Tags for several languages, an unknown language, and no language."""
 
 
 MOST_TIMES, FREE = 20, 100_000
-"""Maximal number of facts: a multiple of the statements, and a constant."""
+"""Maximal number of facts: ``MOST_TIMES`` the number of statements, plus ``FREE``."""
 
 
 def most_facts(read: int) -> int:
-    """Return the maximal number of facts that may follow from a number of statements."""
+    """Return the maximal number of facts that may follow from ``read`` statements."""
     return FREE + MOST_TIMES * read
 
 
 def expect_in_proportion(made: int, read: int, source: str) -> None:
     """Check that the number of facts is in proportion to the statements of a document.
 
-    A hostile document could otherwise exhaust memory.
+    Otherwise a malicious document could exhaust memory.
 
     Args:
         made: Number of facts.
@@ -63,13 +63,14 @@ def expect_in_proportion(made: int, read: int, source: str) -> None:
 
 
 class RdfStatements:
-    """Links between resources as integers, and the names and definitions among the literals.
+    """Links between resources as integers, and the names and definitions of resources.
 
-    A resource is an IRI, or a blank node written ``_:x``. Other literals are ignored.
+    A resource is an IRI, or a blank node written ``_:x``. Literals other than names and definitions
+    are ignored.
 
     Args:
         source: Name of the source, for messages.
-        language: Tag of the language of names and definitions.
+        language: Tag of the preferred language of names and definitions.
 
     Example:
         >>> statements = RdfStatements()
@@ -101,7 +102,7 @@ class RdfStatements:
         self._denied: set[int] = set()
 
     def number(self, term: str) -> int:
-        """Return the number of a resource; a new one for a new resource."""
+        """Return the number of a resource; a new resource gets a new number."""
         number = self._numbers.get(term)
         if number is None:
             number = self._numbers[term] = len(self.terms)
@@ -109,7 +110,7 @@ class RdfStatements:
         return number
 
     def numbers(self, terms: Iterable[str]) -> set[int]:
-        """Return the numbers of the given resources that occur."""
+        """Return the numbers of those given resources that occur."""
         return {self._numbers[term] for term in terms if term in self._numbers}
 
     def link(self, subject: str, predicate: str, target: str, graph: str = "") -> None:
@@ -123,7 +124,10 @@ class RdfStatements:
         links.extend((self.number(subject), self.number(predicate), self.number(target)))
 
     def literal(self, subject: str, predicate: str, value: str, language: str = "") -> None:
-        """Add a statement whose object is a literal, if it is a name, definition or deprecation.
+        """Add a statement whose object is a literal; literals that are not needed are ignored.
+
+        Names, definitions, deprecations, alternative ids, cardinalities, negations and declared
+        prefixes are needed.
 
         Raises:
             ReadError: If a resource has too many synonyms.
@@ -164,11 +168,11 @@ class RdfStatements:
             self._declared.setdefault(subject, {})[predicate] = value
 
     def _add_label(self, number: int, label: tuple[int, str, int, str]) -> None:
-        """Add a label of a resource: the best one is its label, others are further names.
+        """Add a label of a resource; the best label is its label, others are further names.
 
-        Labels are ordered by language and predicate. Further names are the labels in the wanted
-        language (en-GB matches en) or without a tag; if there are none, those in English, or else
-        those in the language of the best label.
+        Labels are ranked by language and predicate. Further names are the labels in the preferred
+        language (en-GB matches en) or without a language. If there are none, further names are the
+        labels in English, or else in the language of the best label.
         """
         best = self._labels.setdefault(number, label)
         if best is label:
@@ -192,7 +196,8 @@ class RdfStatements:
         """Add the labels and definitions that are resources (SKOS-XL), after all statements.
 
         Raises:
-            ReadError: If there are too many, for a resource or for the number of statements.
+            ReadError: If one resource has too many labels, or if the total is too large for the
+                number of statements.
         """
         named_by, texts = self._named_by, self._texts
         expect_in_proportion(
@@ -207,16 +212,16 @@ class RdfStatements:
 
     @property
     def _resources(self) -> set[int]:
-        """Resources that are labels or definitions, and no entities."""
+        """Resources that are labels or definitions, and therefore not entities."""
         return self.numbers(self._named_by.keys() & self._texts.keys())
 
     @property
     def links(self) -> NDArray[np.int32]:
         """Subject, predicate and object of each link, ``int32`` of shape (links, 3).
 
-        Predictions are left out. A node that states a link (:attr:`claims`) is replaced by that
-        link. A link to a replaced resource (:meth:`present`) becomes a link to its replacement,
-        unless the replacement is its subject.
+        Predictions are left out. A node that states a link (:attr:`claims`) is replaced by this
+        link. A link to a replaced resource (:meth:`present`) becomes a link to the replacement,
+        unless the replacement is the subject of the link; such a link is left out.
         """
         stated, nodes = self._stated
         kept = self._links()
@@ -254,7 +259,7 @@ class RdfStatements:
 
     @cached_property
     def _stated(self) -> tuple[Links, set[int]]:
-        """Links that are stated by nodes, of shape (links, 3), and these nodes."""
+        """Links that nodes state, of shape (links, 3), and these nodes."""
         claims, links = list(self.claims), self._links()
         for claim, direct in list(wikibase_claims(links, self.numbers, self.terms)):
             claims.append(claim._replace(predicate=self.number(direct)))
@@ -269,9 +274,10 @@ class RdfStatements:
         return np.array(stated, dtype=np.int32).reshape(-1, 3), nodes
 
     def further_links_of_claims(self) -> Links:
-        """Return the other links of nodes that state a link, without types.
+        """Return the links of nodes that state a link, other than the parts of the stated link.
 
-        Annotated axioms of OWL do not count: annotations are not read.
+        Types are left out, and so are the links of OWL's annotated axioms, as annotations are not
+        read.
         """
         links, parts = self._links(), self.numbers([*chain(*chain(*PARTS)), rdf.TYPE])
         axioms = links[np.isin(links[:, 1], list(self.numbers(PARTS[-1][0]))), 0]
@@ -280,12 +286,13 @@ class RdfStatements:
         return links[of_claims]
 
     def present(self) -> dict[int, int]:
-        """Return the resource that replaces each other resource.
+        """Return the replacement of each replaced resource.
 
-        A resource replaces those whose id is an alternative id of it, deprecated ones that name it
-        as their replacement, and equivalents about which the source has no other statement. There
-        must be exactly one replacement, and it must not be deprecated. Apart from equivalents, a
-        resource that is not deprecated is replaced only if it occurs in links alone.
+        A resource R replaces another resource in three cases: the id of the other is an alternative
+        id of R; the other is deprecated and names R as its replacement; or the other is equivalent
+        to R and occurs in no other statement. A resource is replaced only if it has exactly one
+        replacement, and the replacement is not deprecated. A resource whose id is an alternative id
+        is replaced only if it is deprecated or has no name and definition.
         """
         replaced_by, same = (
             list(self.numbers(predicates)) for predicates in (rdf.REPLACED_BY, rdf.SAME)
@@ -311,7 +318,7 @@ class RdfStatements:
         }
 
     def _elsewhere(self, links: NDArray[np.int32], same: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield (resource, equivalent) pairs whose equivalent occurs in no other statement."""
+        """Yield pairs (resource, equivalent) whose equivalent occurs in no other statement."""
         is_same = np.isin(links[:, 1], same)
         pairs = links[is_same][:, [0, 2]]
         said = np.concatenate(
@@ -326,7 +333,7 @@ class RdfStatements:
 
     @property
     def other_languages(self) -> list[str]:
-        """Languages of the labels, if no name is in the wanted language."""
+        """Languages of the labels, if no name is in the preferred language; otherwise empty."""
         taken = {tag or "en" for worth, tag, *_ in self._labels.values() if worth > 1}
         return [] if self._found_language else sorted(taken)
 
@@ -337,10 +344,11 @@ class RdfStatements:
         return names - self._resources - self._stated[1]
 
     def label(self, number: int) -> str:
-        """Return the label of a resource.
+        """Return the label of a resource, or ``""``.
 
-        The order is: wanted language, no language, English, other languages by tag. Without a
-        label, a resource with a digit in its local name has its first synonym as label.
+        Languages are preferred in this order: the preferred language, no language, English, other
+        languages by tag. If a resource has no label and its local name has a digit, its first
+        synonym is the label.
         """
         if number in self._labels:
             return self._labels[number][-1]
@@ -348,14 +356,14 @@ class RdfStatements:
         return next(iter(self.synonyms(number)), "") if is_code else ""
 
     def definition(self, number: int) -> str:
-        """Return the definition of a resource, in the same order of languages as labels."""
+        """Return the definition of a resource; languages are preferred as for :meth:`label`."""
         return self._definitions[number][-1] if number in self._definitions else ""
 
     def synonyms(self, number: int) -> list[str]:
-        """Return the synonyms and further labels of a resource.
+        """Return the further labels of a resource, and its synonyms.
 
-        They are those in the wanted language and without a language, or else those in English, or
-        else all.
+        The synonyms are those in the preferred language or without a language. If there are none,
+        the synonyms are those in English, or else in all languages.
         """
         known = self._synonyms.get(number, {})
         best = max(1, min(known.values(), default=1))
@@ -365,7 +373,7 @@ class RdfStatements:
         ]
 
     def all_prefixes(self) -> dict[str, str]:
-        """Return the prefixes of the source, those declared in SHACL, and well-known ones."""
+        """Return the prefixes of the source, those declared in SHACL, and well-known prefixes."""
         declared = {
             entry[rdf.SHACL + "prefix"]: entry[rdf.SHACL + "namespace"]
             for entry in self._declared.values()
@@ -374,7 +382,7 @@ class RdfStatements:
         return {**WELL_KNOWN, **declared, **self.prefixes}
 
     def curies(self) -> list[str]:
-        """Return the id of each resource in the graph."""
+        """Return, for each resource, its id in the graph."""
         prefixes = self.all_prefixes()
 
         def curie(term: str) -> str:

@@ -1,1 +1,1 @@
-"""Tables: their rows, the mappings that say what columns hold, and reading rows by them."""
+"""Tables: rows, mappings that say what columns hold, and reading of rows with mappings."""

@@ -21,7 +21,7 @@ SQLITE = b"SQLite format 3\0"
 
 
 def is_database(path: Path) -> bool:
-    """Tell whether a file is a database of SQLite."""
+    """Tell whether a file is an SQLite database."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -33,7 +33,7 @@ def opened_database(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database read-only.
 
     Raises:
-        ReadError: If it is damaged or locked.
+        ReadError: If the database is damaged or locked.
     """
     try:
         with closing(
@@ -55,7 +55,7 @@ def rows_in(database: sqlite3.Connection, query: str, path: Path) -> Iterator[tu
     """Yield the rows of a query.
 
     Raises:
-        ReadError: If there are more rows than the file has bytes, as in files made to fill memory.
+        ReadError: If there are more rows than the file has bytes, which indicates an attack.
     """
     most = path.stat().st_size
     for number, row in enumerate(database.execute(query)):
@@ -83,9 +83,9 @@ def columns_of(database: sqlite3.Connection) -> dict[str, list[str]]:
 def _keys_of(
     database: sqlite3.Connection, table: str
 ) -> tuple[list[str], dict[str, tuple[str, str]]]:
-    """Return the primary key of a table, and the foreign keys: (table, column) by column.
+    """Return the primary key of a table, and its foreign keys: (other table, column) by column.
 
-    Foreign keys of several columns are left out, as no single column names a row.
+    Foreign keys of several columns are left out, as no single column identifies a row.
     """
     names = {name.casefold(): name for name in columns_of(database)}
     query = 'SELECT id, "from", "table", "to" FROM pragma_foreign_key_list(?)'
@@ -113,10 +113,10 @@ def _key_of(database: sqlite3.Connection, table: str) -> list[str]:
 
 
 def tables_of(path: Path) -> list[Sheet]:
-    """Return the non-empty tables of a database, with the names of the columns as first row.
+    """Return the non-empty tables of a database; the first row of each is the column names.
 
     Raises:
-        ReadError: If it cannot be read, or has no such table.
+        ReadError: If the database cannot be read, or has no non-empty table.
     """
     found = []
     with opened_database(path) as database:

@@ -17,7 +17,7 @@ from ontodex.readers.tables.mapping import RelationColumn, TableMapping, column_
 __all__ = ["DATA_PACKAGE", "Declared", "declared_by", "robot_mapping"]
 
 DATA_PACKAGE = "datapackage.json"
-"""File that describes tables (https://specs.frictionlessdata.io/tabular-data-package/)."""
+"""Name of a data package (https://specs.frictionlessdata.io/tabular-data-package/)."""
 
 VALUES = frozenset(
     (
@@ -25,7 +25,7 @@ VALUES = frozenset(
         *("duration", "geopoint", "geojson", "object"),
     )
 )
-"""Types of fields whose values are no entities, unless they are keys."""
+"""Types of fields whose values are not entities, unless the fields are keys."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Declared:
 
     Attributes:
         name: Name of the table in the package.
-        key: The columns of its primary key.
-        foreign: Its foreign keys, by column: file name of the other table, and its column.
+        key: Columns of the primary key.
+        foreign: Foreign keys: for each column, the name and the column of the other table.
         types: Type of each field.
     """
 
@@ -46,7 +46,7 @@ class Declared:
 
     @property
     def values(self) -> dict[str, str]:
-        """Reason to leave out each column that holds values and is no key."""
+        """Reason to leave out a column, for each column with values that is not a key."""
         return {
             column: f"declared as {kind}"
             for column, kind in self.types.items()
@@ -55,10 +55,10 @@ class Declared:
 
 
 def declared_by(path: Path) -> Declared:
-    """Return the declarations of the data package beside a file; empty without a package.
+    """Return what the data package beside a file declares; empty without a package.
 
     Raises:
-        ReadError: If the package is no JSON.
+        ReadError: If the package is not JSON.
     """
     package = path.parent / DATA_PACKAGE
     if not package.is_file():
@@ -107,7 +107,7 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _foreign(schema: Mapping[str, Any], stems: Mapping[str, str]) -> Sequence[tuple[str, Any]]:
-    """Return the foreign keys of one column each."""
+    """Return the foreign keys that consist of one column."""
     found = []
     for key in schema.get("foreignKeys") or ():
         reference = key.get("reference") if isinstance(key, dict) else None
@@ -127,7 +127,7 @@ TEMPLATE = re.compile(
     r"(?:>*)(?:A[TLI]?|S?C|EC|DC|I|DOMAIN|RANGE|CHARACTERISTIC)(?:\s.*)?)"
     r"(?:\s+SPLIT=.)?"
 )
-"""A cell of the second header row of a template (http://robot.obolibrary.org/template)."""
+"""A cell of the second header row of a ROBOT template (http://robot.obolibrary.org/template)."""
 
 SPLIT = re.compile(r"\s*SPLIT=(.)\s*$")
 
@@ -144,14 +144,14 @@ ANNOTATIONS = {
     "alternative_ids": ("oboInOwl:hasAlternativeId", "oio:hasAlternativeId", "skos:exactMatch"),
     "obsolete": ("owl:deprecated", "deprecated"),
 }
-"""Annotation properties, by the field of a mapping."""
+"""Annotation properties whose values are read, by the field of the mapping."""
 
 SOME = re.compile(r"\(?\s*(?:'([^']+)'|(\S+))\s+some\s+\(?\s*'?%'?\s*\)?\s*\)?")
-"""An existential class expression: "part_of some %"."""
+"""An existential class expression such as "part_of some %"."""
 
 
 def robot_mapping(names: Sequence[str], template: Sequence[str]) -> TableMapping | None:
-    """Return the mapping in the second header row of a ROBOT template, or ``None``.
+    """Return the mapping that the second header row of a ROBOT template declares, or ``None``.
 
     >>> found = robot_mapping(["Id", "Name", "In"], ["ID", "A rdfs:label", "SC part_of some %"])
     >>> found.id, found.label, found.relations["In"].relation
@@ -193,7 +193,7 @@ def robot_mapping(names: Sequence[str], template: Sequence[str]) -> TableMapping
 
 
 def _said(cell: str) -> tuple[str, str]:
-    """Return field and relation of a template cell, or an empty field and the reason.
+    """Return the field and relation of a template cell; for an ignored column, ``""`` and why.
 
     >>> _said("AL rdfs:label@en"), _said("SC %"), _said("C 'part of' some %"), _said("EC %")
     (('label', ''), ('parent', ''), ('relation', 'part of'), ('', 'an expression that is no link'))

@@ -1,4 +1,4 @@
-"""Tables of entities, an entity to a row, read by a mapping."""
+"""Tables of entities, one entity per row, read with a mapping."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ __all__ = ["EntityRows", "Layout", "Report", "add_entities", "are_denied", "deni
 TRUE = frozenset(("true", "yes", "y", "1"))
 
 NO_PARENT = frozenset(("0", "0.0", "owl:thing", f"{WELL_KNOWN['owl']}Thing".casefold()))
-"""Cells of parents that mean that there is none."""
+"""Cells of a parent column that mean that a row has no parent."""
 
 Report = Callable[[str, int], None]
-"""Receives the fault of a row, and the number of the row."""
+"""Function that receives the fault of a row, and the number of the row."""
 
 Rows = Iterable[tuple[int, Sequence[str]]]
 
 
 def are_denied(cells: Sequence[str], words: Iterable[tuple[int, Sequence[str]]]) -> bool:
-    """Return whether a row is negated, by (position, negating words) of columns.
+    """Return whether a row is negated.
+
+    ``words`` has (position, negating words) of each column that may negate a row.
 
     >>> are_denied(["NOT|part_of"], [(0, ["not"])]), are_denied(["False"], [(0, ["true", "yes"])])
     (True, False)
@@ -56,7 +58,7 @@ class Layout:
 
     Args:
         mapping: What the columns hold.
-        columns: Their names, see :func:`ontodex.readers.tables.mapping.column_names`.
+        columns: Names of the columns; see :func:`ontodex.readers.tables.mapping.column_names`.
     """
 
     def __init__(self, mapping: TableMapping, columns: Sequence[str]) -> None:
@@ -75,7 +77,7 @@ class Layout:
         return tuple(self._places[name] for name in names)
 
     def labels(self, cells: Sequence[str]) -> list[str]:
-        """Return the labels in a row."""
+        """Return the labels of a row."""
         if self.parts:
             return [name] if (name := whole_name(cells[at] for at in self.parts)) else []
         return [cells[at] for at in self.label if cells[at].strip()]
@@ -108,16 +110,17 @@ class EntityRows(Layout):
         columns: Names of the columns.
         rows: (number, cells) of every row.
         ids: Receives the ids.
-        report: Receives rows of another width, and rows without an id or a label.
-        negated: Use the links of negated rows, in place of those of the others.
+        report: Receives rows that are not as wide as the header, and rows without an id or a label.
+        negated: Read the links of negated rows only; if false, the links of all other rows.
 
     Attributes:
         named: (id, labels, cells) of every row that is an entity.
-        stated: (id, cells) of the rows whose links count.
-        denied: Number of rows that are left out because they are negated.
+        stated: (id, cells) of the rows whose links are read.
+        denied: Number of rows whose links are left out because the rows are negated.
         found: Finds the rows that cells name.
-        paths: The columns of paths, by position; the paths of levels are at ``width``.
-        path: Position of the paths of the rows themselves, if rows are categories.
+        paths: Columns of paths, by position. The paths made of ``mapping.levels`` are at position
+            ``width``.
+        path: Position of the column with the row's own path if rows are categories, or ``None``.
     """
 
     def __init__(
@@ -169,7 +172,7 @@ class EntityRows(Layout):
         self.denied = 0 if negated else len(self.named) - len(rows_that_hold)
 
     def _fits(self, row: tuple[int, Sequence[str]]) -> bool:
-        """Return whether a row is as wide as the header; report it otherwise."""
+        """Return whether a row is as wide as the header; if it is not, report it."""
         if len(row[1]) != self.width:
             self._report(self._no_entity(row[1]), row[0])
         return len(row[1]) == self.width
@@ -202,18 +205,18 @@ class EntityRows(Layout):
         return next(iter(self.paths[self.path].categories(cells[self.path])), ())
 
     def _own_path(self, cells: Sequence[str]) -> list[str]:
-        """Return the path as the id of a row, if no column holds ids."""
+        """Return a list with the path of a row, which is its id, if no column holds ids."""
         category = () if self.id else self._category(cells)
         return [path_of(category)] if category else []
 
     def labels(self, cells: Sequence[str]) -> list[str]:
-        """Return the labels in a row; by default, the last name of its path."""
+        """Return the labels of a row; without columns of labels, the last name of its path."""
         if self.parts or self.label:
             return super().labels(cells)
         return [name] if (name := (*self._category(cells), "")[-2:][0]) else []
 
     def own_paths(self, cells: Sequence[str]) -> list[str]:
-        """Return the paths of a row that is a category: its own, and its name below its parent."""
+        """Return the paths of a row that is a category: its own, and its name below its parents."""
         own = [] if self.path is None else self.paths[self.path].categories(cells[self.path])
         above = [
             one
@@ -230,12 +233,12 @@ class EntityRows(Layout):
         return [at for at in self.at(self.mapping.parent) if at in self.paths]
 
     def key(self, column: str) -> dict[str, str]:
-        """Return the ids of rows by their cells in a column that other columns refer to."""
+        """Return ids of rows by their cells in a column whose values other columns refer to."""
         at = self._places[column]
         return keys_of((identifier, cells[at]) for identifier, cells in self.stated)
 
     def links_in(self, column: str) -> list[Link]:
-        """Return (id, value) of each value in a column."""
+        """Return pairs (id of the row, value) for each value in a column."""
         at, separators = self._places[column], self.mapping.separators.get(column, "")
         parts = {
             cell: self.found.parts(cell, separators)
@@ -259,10 +262,11 @@ def add_entities(
 ) -> None:
     """Add the entities of a table, and their links.
 
-    A cell names a row by its id, its label, or its label in any case. A value that names no row,
-    or a label of several rows, is an entity of this name, except for words such as "none".
-    Obsolete rows and links to them are left out. A row with columns of paths is a child of the
-    beginning of its own path, and is linked to the last name of other paths.
+    A cell names a row by its id, by its label, or by its label regardless of case. A value that
+    names no row, or is the label of several rows, becomes an entity with this name, except for
+    words such as "none". Obsolete rows and links to them are left out. A row with its own path is a
+    child of the category one level up in this path. If other columns have paths, the row is linked
+    to the categories at the ends of these paths.
 
     Args:
         mapping: What the columns hold.
@@ -272,7 +276,7 @@ def add_entities(
         table: Receives the ids of the rows, and cells that may name rows of other sources.
         report: Receives rows without an entity.
         remark: Receives remarks on the table.
-        negated: Read the links of negated rows, in place of the others.
+        negated: Read the links of negated rows only; if false, the links of all other rows.
     """
     entities = EntityRows(mapping, columns, rows, table.ids, report, negated=negated)
     table.first_ids += [identifier for identifier, *_ in entities.named[:PREVIEW]]
@@ -316,7 +320,9 @@ def _add_parents(entities: EntityRows, builder: GraphBuilder) -> None:
 
 
 def parents_by_code(codes: Iterable[str], separator: str) -> dict[str, str]:
-    """Return the longest proper prefix of each code among the codes, by parts if separated.
+    """Return the parent of each code: the longest other code that it begins with.
+
+    If ``separator`` is not empty, it must follow in the longer code.
 
     >>> parents_by_code(["A", "01", "01.1", "01.11"], "."), parents_by_code(["1", "11", "1121"], "")
     ({'01.1': '01', '01.11': '01'}, {'11': '1', '1121': '11'})
@@ -352,7 +358,7 @@ def _add_relation(
 
 
 def _add_categories(entities: EntityRows, builder: GraphBuilder) -> None:
-    """Add the categories that rows are linked to by paths."""
+    """Add links from rows to the categories that their paths stand for."""
     relations: Mapping[int, str] = {
         **{
             at: of.relation or column
@@ -375,7 +381,7 @@ def _add_categories(entities: EntityRows, builder: GraphBuilder) -> None:
 
 
 def _add_labels(entities: EntityRows, builder: GraphBuilder) -> None:
-    """Add the labels of the targets of a column, if another column holds these labels."""
+    """Add labels for the targets of a column if another column holds these labels."""
     found = entities.found
     for column, label in entities.mapping.labels_of.items():
         at, label_at = entities.at([column, label])

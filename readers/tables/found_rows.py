@@ -1,4 +1,4 @@
-"""Lookup of the rows of a table of entities by the cells that name them."""
+"""Lookup of rows of a table of entities by the cells that name the rows."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ontodex.readers.tables.values import LETTER, NUMBER, cell_parts
 __all__ = ["FoundRows", "Link", "Row", "keys_of"]
 
 NAMESAKES = 3
-"""Maximal number of rows of one label that a warning names."""
+"""Maximal number of rows with the same label that a warning names."""
 
 Link = tuple[str, str]
-"""The id of a row, and what a cell of it names."""
+"""The id of a row, and a value in one of its cells."""
 
 Row = Callable[[str], str | None]
-"""Return the id of the row that a part of a cell names, if it does."""
+"""Function that returns the id of the row that a value names, or ``None``."""
 
 
 class FoundRows:
-    """The entities of a table, found by id, by label, or by label in any case.
+    """The entities of a table, found by id, by label, or by label regardless of case.
 
     Attributes:
-        ids: Their ids.
+        ids: Ids of the entities.
     """
 
     def __init__(self, ids: set[str]) -> None:
@@ -46,22 +46,27 @@ class FoundRows:
                 names[name] = (*found, identifier)
 
     def leave_out(self, ids: Iterable[str], labels: Iterable[str]) -> None:
-        """Add the names of an obsolete row; numbers count in the parent column only."""
+        """Add the names of an obsolete row; numeric ids apply to the parent column only."""
         names = [normalise(name) for name in ids if name.strip()]
         self._gone_ids.update(name for name in names if not NUMBER.fullmatch(name))
         self._gone.update(names, map(normalise, filter(str.strip, labels)))
 
     def stand_for(self, alternatives: Collection[str]) -> None:
-        """Add alternative ids of rows; these exist even if an obsolete row has them too."""
+        """Add alternative ids of rows; links to them are kept, even if obsolete rows have them."""
         self._gone.difference_update(map(normalise, alternatives))
 
     @staticmethod
     def told(links: Iterable[Link], row: Row, nothing: Collection[str]) -> list[Link]:
-        """Return the links to rows, and to values that do not mean "none"."""
+        """Return the links to rows, and the links to values other than words for "none"."""
         return [link for link in links if row(link[1]) or link[1].casefold() not in nothing]
 
     def still_there(self, links: Sequence[Link], *, ids_alone: bool = False) -> list[Link]:
-        """Return links without those to an obsolete row, by its id or (default) its label."""
+        """Return links without links to obsolete rows.
+
+        Args:
+            links: The links.
+            ids_alone: Whether values name obsolete rows by id only; by default, also by label.
+        """
         gone = self._gone_ids if ids_alone else self._gone
         if not gone:
             return [*links]
@@ -70,13 +75,13 @@ class FoundRows:
         return there
 
     def word(self, part: str) -> str:
-        """Return the id for a value that names no row; labels of several rows are noted."""
+        """Return the id for a value that names no row: the value; note labels of several rows."""
         if len(self._by_spelling.get(normalise(part), ())) > 1:
             self._unclear[part] = None
         return part
 
     def row(self, part: str) -> str | None:
-        """Return the id of the row that a part of a cell names; 1.0 stands for 1."""
+        """Return the id of the row that a value names, or ``None``; 1.0 also means the id 1."""
         if part in self.ids:
             return part
         found = self._by_label.get(part) or self._by_spelling.get(normalise(part), ())
@@ -86,11 +91,12 @@ class FoundRows:
         return whole if whole in self.ids else None
 
     def row_by(self, of: RelationColumn, keys: Mapping[str, str]) -> Row:
-        """Return what finds the row that a cell of a relation names.
+        """Return the function that finds the row that a value of a relation names.
 
         Args:
             of: The relation.
-            keys: Ids of rows by the cells of the column that ``of.by`` names, if it names one.
+            keys: If ``of.by`` is the name of a column, the ids of rows by their cells in this
+                column.
         """
         if of.by not in ROWS_BY:
             return keys.get
@@ -103,7 +109,10 @@ class FoundRows:
         return row
 
     def parts(self, cell: str, separators: str = "") -> list[str]:
-        """Return the values of a cell that names no row; commas separate values that are rows."""
+        """Return the values of a cell; a cell that names a row is one value.
+
+        Commas separate values only if all these values name rows.
+        """
         if self.row(cell.strip()):
             return [cell.strip()]
         parts = cell_parts(cell, separators) if separators else cell_parts(cell)
@@ -115,7 +124,7 @@ class FoundRows:
         )
 
     def finish(self, remark: Callable[[str], None]) -> None:
-        """Warn of links that could not be read as they stand."""
+        """Warn of names that are labels of several rows, and of links to obsolete rows."""
         for name in islice(self._unclear, 1):
             more = (
                 f", and {len(self._unclear) - 1} more such names" if len(self._unclear) > 1 else ""
@@ -131,9 +140,13 @@ class FoundRows:
 
 
 def keys_of(cells: Iterable[Link]) -> dict[str, str]:
-    """Return the ids of rows by the cells of a column, given as (id, cell), with letters.
+    """Return the id of the row of each cell, by the text of the cell.
 
-    >>> keys_of([("1", "a@x.org"), ("2", " "), ("3", "b@x.org")])
-    {'a@x.org': '1', 'b@x.org': '3'}
+    Args:
+        cells: (id of the row, cell) for each cell of a column; cells without a letter are left out.
+
+    Example:
+        >>> keys_of([("1", "a@x.org"), ("2", " "), ("3", "b@x.org")])
+        {'a@x.org': '1', 'b@x.org': '3'}
     """
     return {cell.strip(): identifier for identifier, cell in cells if LETTER.search(cell)}

@@ -1,4 +1,4 @@
-"""Foreign keys of tables: keys in cells are replaced by the ids of the rows that they name."""
+"""Foreign keys of tables: keys in cells are replaced by the ids of the rows that the keys name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Columns = Mapping[str, Sequence[str]]
 
 
 def parts_of(cell: str, keys: Container[str]) -> list[str]:
-    """Return the keys in a cell: one key, several separated keys, or else the whole cell.
+    """Return the keys in a cell: one key, or several separated keys; otherwise the whole cell.
 
     >>> parts_of("tt1,tt3", {"tt1", "tt3"}), parts_of("1.0", {"1"}), parts_of("Roe, Ann", {"Roe"})
     (['tt1', 'tt3'], ['1'], ['Roe, Ann'])
@@ -33,14 +33,14 @@ def parts_of(cell: str, keys: Container[str]) -> list[str]:
 
 
 class Resolved:
-    """A table with ids in place of keys.
+    """A table in which ids replace the keys that name rows of other tables.
 
     Args:
         mapping: What the columns hold.
-        ids: The id for each cell, by column.
+        ids: For each column, the id that replaces each key.
 
     Attributes:
-        changes: Whether any cell changes.
+        changes: Whether any id differs from the key that it replaces.
     """
 
     def __init__(self, mapping: TableMapping, ids: Mapping[str, Mapping[str, str]]) -> None:
@@ -50,15 +50,19 @@ class Resolved:
         self.changes = any(cell != one for of in ids.values() for cell, one in of.items())
 
     def is_about_nothing(self, row: Mapping[str, str]) -> bool:
-        """Return whether a row describes a row that does not exist."""
+        """Return whether a row describes an entity whose row does not exist in the other table."""
         return bool(self._subject) and row.get(self._subject, "") not in self._ids[self._subject]
 
     def has(self, column: str) -> bool:
-        """Return whether a column has ids in place of keys."""
+        """Return whether keys of a column are replaced by ids."""
         return column in self._ids
 
     def cell(self, column: str, cell: str, separator: str = "") -> str:
-        """Return a cell with ids in place of keys, separated by ``separator`` if known."""
+        """Return a cell with keys replaced by ids.
+
+        If ``separator`` is given, it separates the keys. Otherwise the cell is split by
+        :func:`parts_of`, and ids are joined by ``|``.
+        """
         ids = self._ids.get(column)
         if not ids:
             return cell
@@ -70,11 +74,12 @@ class Resolved:
 def resolved(
     tables: Sequence[tuple[TableMapping, Columns]], others: Sequence[TableMapping] = ()
 ) -> list[Resolved]:
-    """Return tables with ids in place of keys.
+    """Return tables with foreign keys replaced by ids.
 
     Args:
         tables: The mapping of each table, and its cells.
-        others: Mappings of tables that are not read; their keys become ids by the prefix.
+        others: Mappings of tables that are not read. A key that names a row of such a table becomes
+            an id by adding the ``id_prefix`` of the mapping.
     """
     keys = _Keys(tables, others)
     return [Resolved(mapping, keys.ids(number)) for number, (mapping, _) in enumerate(tables)]
@@ -90,7 +95,7 @@ class _Keys:
         self._row_ids: dict[int, list[str]] = {}
 
     def ids(self, number: int) -> dict[str, dict[str, str]]:
-        """Return the id of the row that each cell names, by column."""
+        """Return, by column, the id for each cell: the id of the row that the cell names."""
         mapping, cells = self._tables[number]
         found = {column: self._named(number, column) for column in mapping.keys if column in cells}
         own = next(iter(mapping.id), "")
@@ -99,7 +104,7 @@ class _Keys:
         return found
 
     def _named(self, number: int, column: str, above: tuple[int, ...] = ()) -> dict[str, str]:
-        """Return the id of the row that each cell of a column names."""
+        """Return, for each cell of a column, the id of the row that the cell names."""
         mapping, cells = self._tables[number]
         name, key = mapping.keys[column]
         other = self._by_name.get(name)
@@ -118,8 +123,8 @@ class _Keys:
     def _ids_of_rows(self, number: int, key: str, above: tuple[int, ...]) -> list[str]:
         """Return the id of the entity that each row of a table is, or describes.
 
-        Tables whose rows describe rows of one another form a circle: the rows of the table where
-        the circle closes (``number`` is in ``above``) are entities, with the values of ``key``.
+        If tables describe rows of one another in a circle, the table where the circle closes
+        (``number`` is in ``above``) has entities as rows, and the values of ``key`` are their ids.
         """
         if number not in self._row_ids:
             mapping, cells = self._tables[number]

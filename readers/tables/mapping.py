@@ -1,4 +1,4 @@
-"""Table mappings: which column of a table is the id, the label, a parent or a relation, in YAML."""
+"""Table mappings: which columns of a table are ids, labels, parents or relations; as YAML."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 Texts = tuple[str, ...]
 
 ROWS_BY = ("any", "id", "nothing")
-"""How the cells of a relation may name rows, other than by the cells of a column."""
+"""Values of ``RelationColumn.by`` that are not the name of a column."""
 
 
 SINGLE = ("head", "relation", "tail", "path", "code", "justification", "tool")
@@ -38,16 +38,17 @@ SINGLE = ("head", "relation", "tail", "path", "code", "justification", "tool")
 
 @dataclass(frozen=True)
 class RelationColumn:
-    """A column whose cells link the entity of their row to others.
+    """A column whose cells link the entity of their row to other entities.
 
     Attributes:
-        relation: Id of the relation; the name of the column where it is empty.
-        label: Label of the relation, if it is not made of its id.
-        by: How cells name rows of the table: ``any`` (by id or label), ``id``, ``nothing``, or
-            the name of the column with the same values (an e-mail address, a code).
+        relation: Id of the relation; if empty, the name of the column is the id.
+        label: Label of the relation; if empty, the label is made from the id.
+        by: How cells name rows of the table: ``any`` (by id or label), ``id``, ``nothing`` (cells
+            do not name rows), or the name of the column in which the named row has the same value
+            (such as an e-mail address or a code).
         by_number: Whether a number may be the id of a row.
-        known_only: Link only to entities of the sources or of the index, and leave other
-            cells out. Without it a cell that names no row is an entity of this name.
+        known_only: Link only to entities of the sources or of the index, and leave out other
+            cells. If false, a cell that names no row is an entity of this name.
     """
 
     relation: str = ""
@@ -61,48 +62,49 @@ class RelationColumn:
 class TableMapping:
     """What the columns of a table hold.
 
-    Columns are named as in the header; the second of one name is ``name (2)``, one without a name
-    ``column 3``. The columns of a table without a header are ``column 1``, ``column 2``, ….
+    Columns are named as in the header. The second column with the same name is ``name (2)``; the
+    third column, if it has no name, is ``column 3``. The columns of a table without a header are
+    ``column 1``, ``column 2``, ….
 
     Attributes:
         table: Name of the file, sheet or list in words, without date and number. A mapping
-            without a name applies to every table with its columns.
-        rows: XML elements that are the rows, as paths from the root (``.//Class``); columns
-            are then paths from these (``Label``, ``@code``), see
+            without a name applies to every table that has its columns.
+        rows: XML elements that are the rows, as paths from the root (``.//Class``). Columns are
+            then paths from these elements (``Label``, ``@code``); see
             :func:`ontodex.readers.xml_tables.read_elements`.
         columns: The header that the mapping was made for.
         header: Whether the table has a header.
-        head: Column of the heads, if rows are triples; ``relation`` and ``tail`` are needed then.
+        head: Column of the heads, if rows are triples; requires ``relation`` and ``tail``.
         relation: Column of the relations of triples.
         tail: Column of the tails of triples.
-        id: Columns of ids; the first that is filled counts. Without ids, labels identify rows.
+        id: Columns of ids; the first filled cell is used. Without ids, labels identify rows.
         id_prefix: Prefix of the ids in the graph (``companies:``).
-        rows_about: Name of the table with the entities of the ids, if the rows of this table
-            describe entities of that table.
-        label: Columns of labels; the second and further ones are synonyms.
-        label_parts: Columns whose cells make the label together: first and last name.
+        rows_about: Name of another table, if the rows of this table describe entities of the other
+            table; ``id`` then refers to those entities.
+        label: Columns of labels; the first filled cell is the label, further ones are synonyms.
+        label_parts: Columns whose cells together are the label, such as first and last name.
         synonyms: Columns of synonyms.
-        definition: Columns of definitions; the first that is filled counts.
+        definition: Columns of definitions; the first filled cell is used.
         alternative_ids: Columns of other ids of the same entity.
-        parent: Columns of what is more general, by id or label.
-        path: Column with the path of a row that is a category itself (``Animals > Birds``).
+        parent: Columns of parents (more general entities), by id or label.
+        path: Column with the path of the row itself, if rows are categories (``Animals > Birds``).
         levels: Columns of the levels of a hierarchy, the broadest first.
-        level_of: Relation of a row to the category of its levels; by default the row is the
+        level_of: Relation of a row to the category that ``levels`` names. If empty, the row is this
             category.
         code: Column of codes that begin with the code of the parent (``A00.1`` is below ``A00``).
         relations: Columns of relations.
-        labels_of: Columns with labels of the targets of other columns, by the other column.
+        labels_of: For each column whose targets have their labels in another column, that column.
         separators: Characters that separate the values of a cell, by column; by default ``|``,
             ``;`` and new lines.
         paths: Separator of the names of a path or the parts of a code, by column (``>`` for
             arrows).
         keys: Foreign keys, by column: name of the other table, and its column.
-        negation: Cells that negate their row, by column.
-        justification: Column of justifications in SSSOM. Mappings that ontodex proposed, and that
-            nobody confirmed, are left out.
+        negation: Words in cells that negate a row, by column.
+        justification: Column of justifications in SSSOM. Mappings that ontodex proposed and nobody
+            confirmed are left out.
         tool: Column of the tool that made a mapping, in SSSOM.
         obsolete: Columns whose cells mark obsolete rows by "yes"; such rows are left out.
-        ignored: Columns that are left out, and why.
+        ignored: Reason for each column that is left out.
     """
 
     table: str = ""
@@ -159,12 +161,12 @@ class TableMapping:
 
     @property
     def are_triples(self) -> bool:
-        """Whether rows are triples, and not entities."""
+        """Whether rows are triples; otherwise rows are entities."""
         return bool(self.head)
 
     @property
     def used(self) -> Texts:
-        """The columns that are read, each once."""
+        """The columns that are read, without duplicates."""
         single = (getattr(self, name) for name in SINGLE)
         several = (self.id, self.label, self.label_parts, self.synonyms, self.definition)
         more = (self.alternative_ids, self.parent, self.levels, self.obsolete)
@@ -174,14 +176,16 @@ class TableMapping:
         return tuple(dict.fromkeys(filter(None, names)))
 
     def fits(self, names: Iterable[str]) -> bool:
-        """Tell whether a table has the columns that are read."""
+        """Tell whether the names of a table's columns include all columns that are read."""
         return {*self.used} <= {*names}
 
 
 def chosen_mapping(
     mappings: Iterable[TableMapping], table: str, columns: Sequence[str]
 ) -> TableMapping | None:
-    """Return the mapping of a table among those that fit: by name, without name, by header.
+    """Return the mapping to read a table with, among mappings whose columns the table has.
+
+    A mapping with the table's name is preferred, then one without a name or with the same header.
 
     >>> pets, any_table = TableMapping(table="pets", id=("id",)), TableMapping(id=("id",))
     >>> chosen_mapping([any_table, pets], "pets", ["id", "label"]) is pets
@@ -195,11 +199,16 @@ def chosen_mapping(
 
 
 def renamed(mapping: TableMapping, called: Mapping[str, str]) -> TableMapping:
-    """Return a mapping with other names of columns.
+    """Return a mapping with renamed columns.
 
-    >>> found = renamed(TableMapping(id=("id",), ignored={"x": "empty"}), {"id": "film_id"})
-    >>> found.id, found.ignored
-    (('film_id',), {'x': 'empty'})
+    Args:
+        mapping: The mapping.
+        called: New names of columns by their names in the mapping; other columns keep their names.
+
+    Example:
+        >>> found = renamed(TableMapping(id=("id",), ignored={"x": "empty"}), {"id": "film_id"})
+        >>> found.id, found.ignored
+        (('film_id',), {'x': 'empty'})
     """
 
     def of(name: str) -> str:
@@ -227,7 +236,7 @@ def renamed(mapping: TableMapping, called: Mapping[str, str]) -> TableMapping:
 
 
 def column_names(header: Sequence[str]) -> list[str]:
-    """Return unique names of the columns of a header; repeated names are numbered.
+    """Return unique column names for a header; repeated names are numbered.
 
     >>> column_names(["id", "name ", "name", ""])
     ['id', 'name', 'name (2)', 'column 4']
@@ -242,7 +251,11 @@ def column_names(header: Sequence[str]) -> list[str]:
 
 
 def mapping_from(values: Any, where: str) -> TableMapping:
-    """Return a mapping from values of YAML or JSON.
+    """Return a mapping from parsed YAML or JSON.
+
+    Args:
+        values: Values of the fields of a mapping by name.
+        where: Name of the document, for messages.
 
     Raises:
         SettingsError: If a key is unknown, a value is of the wrong kind, or a column does not
@@ -319,7 +332,9 @@ def _texts(value: Any, where: str) -> Texts:
 
 
 def mapping_to(mapping: TableMapping) -> dict[str, Any]:
-    """Return a mapping as values for YAML and JSON: without defaults; one column is a text.
+    """Return a mapping as values for YAML and JSON, without fields that have their default.
+
+    A single column is a text rather than a list.
 
     >>> mapping_to(TableMapping(table="pets", id=("id",), label=("name", "title")))
     {'table': 'pets', 'id': 'id', 'label': ['name', 'title']}
@@ -351,7 +366,7 @@ def _differing(one: Any, default: Any) -> Iterable[tuple[str, Any, Any]]:
 
 
 def mappings_text(mappings: Sequence[TableMapping]) -> str:
-    """Return mappings as a document of YAML, a list with one item a table."""
+    """Return mappings as a YAML document: a list with one item per table."""
     text: str = yaml.safe_dump(
         [*map(mapping_to, mappings)], sort_keys=False, allow_unicode=True, width=100
     )
@@ -359,11 +374,11 @@ def mappings_text(mappings: Sequence[TableMapping]) -> str:
 
 
 def as_mappings(given: Any) -> tuple[TableMapping, ...]:
-    """Return mappings that were given as a path, a mapping, or several mappings.
+    """Return mappings that are given as a path, a mapping, or several mappings.
 
     Raises:
-        ReadError: If a file cannot be read or is no YAML.
-        SettingsError: If what it holds is no mapping.
+        ReadError: If a file cannot be read or is not YAML.
+        SettingsError: If a value in the file, or a given value, is not a mapping.
     """
     if given is None:
         return ()

@@ -1,4 +1,4 @@
-"""Paths of categories, from the broadest one on: ``Electronics > Video > Televisions``."""
+"""Paths of categories, broadest category first: ``Electronics > Video > Televisions``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 Category = tuple[str, ...]
-"""The names along a path; the last is that of the category itself."""
+"""The names along a path; the last name is the name of the category itself."""
 
 ARROW = ">"
 """The separator that stands for all arrows (``>``, ``->``, ``»``, ``→``)."""
@@ -29,11 +29,11 @@ ARROW = ">"
 ARROWS = r"(?:[-=]?>+|[»›→])"
 
 DEEPEST = 100
-"""Names along a path; the rest of a longer path is part of the last name."""
+"""Maximal number of names along a path; the rest of a longer path is part of the last name."""
 
 
 def path_of(category: Category) -> str:
-    """Return the path of a category: its id, unless it has another one.
+    """Return the path of a category as text; it is the id of a category without another id.
 
     >>> path_of(("Electronics", "Video"))
     'Electronics > Video'
@@ -42,7 +42,7 @@ def path_of(category: Category) -> str:
 
 
 def add_category(category: Category, builder: GraphBuilder) -> str:
-    """Add a category, and those above it, unless its path is an id; return its path."""
+    """Add a category and its ancestors, unless its path is an id already; return its path."""
     path = path_of(category)
     if path not in builder and path not in builder.aliases:
         builder.entity(path, label=category[-1])
@@ -67,8 +67,8 @@ class PathColumn:
     """A column whose cells are paths.
 
     Args:
-        separator: What separates the names of a path.
-        cells: All its cells.
+        separator: Separator of the names of a path.
+        cells: All cells of the column.
     """
 
     def __init__(self, separator: str, cells: Iterable[str]) -> None:
@@ -78,7 +78,10 @@ class PathColumn:
         self._known: dict[str, list[Category]] = {}
 
     def categories(self, cell: str) -> list[Category]:
-        """Return the categories in a cell; several only if the first name of each begins a cell.
+        """Return the categories in a cell.
+
+        A cell is split into several paths only if the first name of each path is also the first
+        name of a cell.
 
         >>> column = PathColumn(ARROW, ["Food, Drinks > Tea", "Home > Beds, Home > Sofas"])
         >>> column.categories("Food, Drinks > Tea"), column.categories("Home > Beds, Home > Sofas")
@@ -105,10 +108,10 @@ class PathColumn:
 def names_by_level(
     rows: Iterable[Sequence[str]], levels: Sequence[int]
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the names of each row's levels, the broadest first.
+    """Yield, for each row, the names in its columns of levels, broadest level first.
 
-    Empty cells before the first name of a row have the value of the row above. A name repeated
-    at the next level counts once.
+    Empty cells before the first name of a row have the value of the row above. A name that is
+    repeated at the next level is yielded once.
 
     >>> list(names_by_level([["Video", ""], ["", "TV"], ["Audio", "Audio"]], [0, 1]))
     [('Video',), ('Video', 'TV'), ('Audio',)]

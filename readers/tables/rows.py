@@ -1,4 +1,4 @@
-"""Cells of the lines of a table in TSV or CSV."""
+"""Splitting the lines of a TSV or CSV table into cells."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ontodex.readers.tables.workbooks import Sheet
 __all__ = ["Rows", "mapped_header", "rows_of"]
 
 Rows = Iterator[tuple[int, list[str]]]
-"""Cells of the lines of a table, and their numbers."""
+"""Number and cells of each line of a table."""
 
 ABOVE = 1000
 """Maximal number of lines that are searched for a header."""
 
 LOOKED_AT = 20
-"""Number of lines that determine the separator of cells."""
+"""Number of lines, without comments, that determine the separator of cells."""
 
 MOST_COMMENTS = 1000
-"""Maximal number of lines, comments included, that are read to find these."""
+"""Maximal number of lines, with comments, that are read to find these ``LOOKED_AT`` lines."""
 
 LONGEST_CELL = 1000
 """Maximal number of further lines of a quoted cell."""
@@ -34,13 +34,13 @@ MARKS = ("\t", ",", ";")
 """Possible separators of cells."""
 
 QUOTED = re.compile(r'(?:^|(?<=[\t,;]))"(?:[^"]|"")*"(?=[\t,;]|$)', re.MULTILINE)
-"""A quoted cell, which may run over several lines."""
+"""A quoted cell, which may contain line breaks."""
 
 
 def mapped_header(
     rows: Rows, mappings: Sequence[TableMapping], table: str
 ) -> tuple[TableMapping | None, list[str], Rows, Rows]:
-    """Return the mapping of a table, its header, the rows above the header and those below.
+    """Find the given mapping of a table, and the header of the table.
 
     Args:
         rows: The rows of the table.
@@ -48,7 +48,8 @@ def mapped_header(
         table: Name of the table.
 
     Returns:
-        ``None`` for the mapping if none fits; then all rows are below.
+        The mapping, the names of the columns, the rows above the header, and the rows below. If no
+        mapping fits, the mapping is ``None``, and all rows are in the rows below.
     """
     above = [*islice(rows, ABOVE if mappings else 0)]
     for at, (_, cells) in enumerate(above):
@@ -67,8 +68,8 @@ def mapped_header(
 def rows_of(source: Path | Sheet, problems: Problems) -> Rows:
     """Yield (line number, cells) of every line that is not blank, or the rows of a sheet.
 
-    The first lines determine the separator: tab, comma or semicolon. Quoted cells may contain
-    new lines, and separators other than tabs; the quotes are removed.
+    The first lines determine the separator: tab, comma or semicolon. Quoted cells may contain line
+    breaks, and separators other than tabs; the quotes are removed.
     """
     if isinstance(source, Sheet):
         for fault in source.faults:
@@ -104,10 +105,10 @@ def rows_of(source: Path | Sheet, problems: Problems) -> Rows:
 
 
 def _mark(lines: list[str]) -> str:
-    """Return the separator of lines: the most frequent mark outside quoted cells.
+    """Return the separator of lines: the mark that occurs in most lines, outside quoted cells.
 
-    Frequency is counted in lines. Of equal marks, tabs are preferred, then the mark that more
-    lines have without a space after it, then the mark with more occurrences.
+    Among marks in equally many lines, the tab is preferred, then the mark that occurs in more lines
+    without a space after it, then the mark with more occurrences.
 
     >>> _mark(["Doe, Ann;knows;Roe, Bob"]), _mark(["Ann;pays;1,50"]), _mark(["a, b, c"])
     (';', ';', ',')
@@ -125,7 +126,7 @@ def _mark(lines: list[str]) -> str:
 
 
 def _unquoted(cell: str) -> str:
-    """Return the text of a quoted cell of a table with tabs; inner quotes remain."""
+    """Return a cell of a tab-separated table without quotes around it; other quotes remain."""
     inner = cell.strip()[1:-1]
     return (
         inner.replace('""', '"')
@@ -137,9 +138,10 @@ def _unquoted(cell: str) -> str:
 def _quoted(
     line: str, mark: str, again: list[tuple[int, str]], lines: Iterator[tuple[int, str]]
 ) -> tuple[list[str] | csv.Error, list[tuple[int, str]]]:
-    """Return the cells of a line, or the fault, and the lines that were read ahead.
+    """Return the cells of a line with quotes, or the error, and the lines that were read ahead.
 
-    A quoted cell may go on in the next lines, ``again`` before ``lines``.
+    A quoted cell may continue in the next lines. These are taken from ``again``, then from
+    ``lines``. Lines that are returned have to be read again.
     """
     taken: list[tuple[int, str]] = []
 

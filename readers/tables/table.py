@@ -1,4 +1,4 @@
-"""A table among those that are read together."""
+"""A table that is read together with other tables."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ontodex.readers.tables.workbooks import Sheet
 __all__ = ["PREVIEW", "LeftOut", "Table", "table_name"]
 
 PREVIEW = 5
-"""Rows of a preview."""
+"""Number of rows in a preview."""
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson")
 
 
 def table_name(source: Any) -> str:
-    """Return the name of a table: that of file or sheet without dates and numbers.
+    """Return the name of a table: the name of its file or sheet, without dates and numbers.
 
-    The name of anything else is empty.
+    If the source is not a table, the name is empty.
 
     >>> table_name("db/public.FilmCompanies_2024.csv.gz"), table_name("people.tsv")
     ('film companies', 'people')
@@ -44,7 +44,7 @@ class LeftOut(NamedTuple):
 
     Attributes:
         why: The reason.
-        links: (id, cell) of its cells, if they may name rows of another table.
+        links: (id of the row, cell) of each cell, if cells may name rows of another table.
     """
 
     why: str
@@ -56,21 +56,21 @@ class Table:
     """A table that is read, and results of reading it.
 
     Attributes:
-        name: See :func:`table_name`.
+        name: Name of the table; see :func:`table_name`.
         others: Names of the other tables.
-        is_alone: Whether it is the only source.
-        is_of_others: Whether its rows describe rows of another table and have no labels.
+        is_alone: Whether the table is the only source.
+        is_of_others: Whether the rows describe rows of another table and have no labels.
         declared: Declarations of a data package.
         join: Guessed keys of the table, if tables are joined.
-        mappings: Mappings of which one may fit; without one, a mapping is guessed.
+        mappings: Given mappings; if none of them fits, a mapping is guessed.
         read_by: The mappings that were used.
         first_ids: Ids of the first rows, for a preview.
         first_triples: The first triples, for a preview.
-        ids: Ids of its rows.
-        own_labels: Whether its rows have labels in a column with a name of labels.
+        ids: Ids of the rows.
+        own_labels: Whether the header names a column of labels.
         left_out: Ignored columns, by name.
-        known_only: (id, cell) of the cells of relations to entities of other sources, by name of
-            the column.
+        known_only: For each relation that links only to known entities, (id of the row, cell) of
+            each cell.
     """
 
     name: str = ""

@@ -1,4 +1,4 @@
-"""Tables of triples, read by a mapping, with SSSOM metadata above the header."""
+"""Tables of triples, read with a mapping; SSSOM metadata may stand above the header."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NO_TERM = re.compile(
     r"|owl:Nothing|http://www\.w3\.org/2002/07/owl#Nothing",
     re.IGNORECASE,
 )
-"""Ids that mean that a vocabulary has no such term."""
+"""Ids of a subject or object that mean that a vocabulary has no matching term."""
 
 NO_ID = frozenset(
     ("na", "n/a", "none", "null", "nan", "nil", "unmapped", "no_match", "no match", "-")
 )
-"""Cells of subjects and objects with the same meaning, in tables with justifications."""
+"""Cells that mean the same as ``NO_TERM``, in tables with justifications."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ class SssomHeader:
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
     def own_id(self, name: str) -> str:
-        """Return an id of the graph: ids that are neither IRI nor CURIE were written as CURIEs.
+        """Return the id in the graph for an id in a table that ontodex wrote.
+
+        ontodex writes ids that are neither IRIs nor CURIEs as CURIEs with the prefix ``ontodex``.
 
         >>> SssomHeader().own_id("ontodex:big%20dog")
         'big dog'
@@ -57,7 +59,7 @@ class SssomHeader:
 
 
 def sssom_header(lines: Iterable[str]) -> SssomHeader:
-    """Read the comments above a table, which are YAML behind a ``#``.
+    """Parse the comments above a table, which are lines of YAML after a ``#``.
 
     >>> sssom_header(["#curie_map:", '#  ex: "http://ex.org/"', "#mapping_tool: ontodex"])
     SssomHeader(is_ours=True, prefixes={'ex': 'http://ex.org/'})
@@ -74,13 +76,13 @@ def sssom_header(lines: Iterable[str]) -> SssomHeader:
 
 
 class TripleRows(Layout):
-    """Adds the triples of rows, without negated ones and those that ontodex proposed itself.
+    """Adds the triples of rows; leaves out negated triples, and triples that ontodex proposed.
 
     Args:
         mapping: What the columns hold.
-        columns: Their names.
-        header: The comments above the table; ``None`` if there can be none.
-        negated: Read the negated triples, in place of the others.
+        columns: Names of the columns.
+        header: The comments above the table; ``None`` for a source that cannot have comments.
+        negated: Read the negated triples only; if false, all other triples.
 
     Attributes:
         first: The first triples, for a preview.
@@ -107,7 +109,7 @@ class TripleRows(Layout):
         self._tool = next(iter(self.at(filter(None, [mapping.tool]))), None)
 
     def add(self, cells: Sequence[str], builder: GraphBuilder, split: str = "train") -> bool:
-        """Add the triple of a row and the labels of its ends; return whether no cell is empty."""
+        """Add the triple of a row and its labels; return false if one of its three ids is empty."""
         head, relation, tail = (one_line(cells[at]) for at in self._ends)
         header = self._header or SssomHeader()
         is_ours = header.is_ours or (self._tool is not None and cells[self._tool].strip() == TOOL)

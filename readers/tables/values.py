@@ -1,4 +1,4 @@
-"""What the cells of a table hold: numbers, dates or words."""
+"""Values in the cells of a table: numbers, dates or words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEPARATORS = "|;\n"
 """Characters that separate the values in a cell."""
 
 NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "\\n", "-", "--", "–", "—", "?"))
-"""Cells of names and links that mean "none"."""
+"""Cells in columns of names or links that mean "none"."""
 
 LETTER = re.compile(r"[^\W\d_]")
 
@@ -41,7 +41,7 @@ DATE = re.compile(
 """Words of dates and times."""
 
 POWER = re.compile(r"[-+]?\d+(?:\.\d+[eE][-+]?|[eE][-+])\d+")
-"""A number with a power of ten that is no code, as 1E50 may be one."""
+"""A number with a power of ten, but not ``1E50``, which may be a code."""
 
 DIGIT = re.compile(r"\d")
 
@@ -52,7 +52,7 @@ LONGEST = 60
 """Maximal mean length of names, in letters; longer texts are sentences."""
 
 DECADE = 10
-"""Minimal size of a span of whole numbers; shares of smaller spans say little."""
+"""Minimal size of a range of whole numbers of which :func:`share_there` returns a share."""
 
 
 def are_yes_and_no(cells: Iterable[str]) -> bool:
@@ -78,7 +78,7 @@ def is_word(part: str) -> bool:
 
 
 def unwrapped(cell: str, marks: tuple[str, ...]) -> str:
-    """Return the text between two marks, if a cell begins and ends with them.
+    """Return a cell without the pair of marks around it; other cells are stripped only.
 
     >>> unwrapped(' "Home > Sofas" ', ('""', "[]")), unwrapped('TV > 15"', ('""', "[]"))
     ('Home > Sofas', 'TV > 15"')
@@ -110,7 +110,7 @@ def are_short(texts: Collection[str], longest: int = LONGEST) -> bool:
 
 
 def share_there(count: int, first: int, last: int) -> float:
-    """Return a count as a share of the whole numbers from ``first`` to ``last``.
+    """Return a count as a share of the whole numbers from ``first`` to ``last``, at least 10.
 
     >>> share_there(50, 1, 100), share_there(1, 7, 7)
     (0.5, 0.1)
@@ -119,9 +119,9 @@ def share_there(count: int, first: int, last: int) -> float:
 
 
 def cell_parts(cell: str, separators: str = SEPARATORS) -> list[str]:
-    """Return the values in a cell, without empty ones.
+    """Return the values in a cell, without empty values.
 
-    Brackets around a list with commas, and quotes around its values, are removed.
+    If the separator is a comma, brackets around the list and quotes around its values are removed.
 
     >>> cell_parts("dog; cat|"), cell_parts("['Drama', 'Comedy']", ",")
     (['dog', 'cat'], ['Drama', 'Comedy'])
@@ -134,7 +134,7 @@ def cell_parts(cell: str, separators: str = SEPARATORS) -> list[str]:
 
 
 def whole_name(parts: Iterable[str]) -> str:
-    """Join first and last name to a label; either may be missing.
+    """Join first and last name to a label; either may be empty.
 
     >>> whole_name(["Ann ", "Lee"]), whole_name(["", "Lee"])
     ('Ann Lee', 'Lee')

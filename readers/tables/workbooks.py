@@ -1,4 +1,4 @@
-"""Workbooks of Excel: each sheet that is shown is a table."""
+"""Excel workbooks: each visible sheet is a table."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ontodex.readers.tables.values import plain
 __all__ = ["CONTENT", "Sheet", "is_workbook", "sheets_of"]
 
 CONTENT = "xl/workbook.xml"
-"""Member of zip files that are workbooks."""
+"""Name of the member by which a zip file is recognised as a workbook."""
 
 MOST_ROWS = 1 << 20
-"""Maximal number of rows of a sheet; a file may declare more."""
+"""Maximal number of rows of a sheet that are read; a file may declare more."""
 
 MOST_EMPTY = 100
-"""Maximal number of cells for each filled cell, beyond the first million."""
+"""A sheet may have ``FREE`` cells, plus ``MOST_EMPTY`` for each filled cell."""
 
 LOOKED_AT = 1 << 12
-"""First bytes of each part, in which a DOCTYPE would stand."""
+"""Number of first bytes of each part that are searched for a DOCTYPE."""
 
 
 class Sheet(NamedTuple):
@@ -37,11 +37,11 @@ class Sheet(NamedTuple):
         path: The file.
         name: Name of the sheet or table.
         rows: (number from 1, cells) of each non-empty row, as text, all equally wide.
-        has_header: Whether its first row is known to name the columns.
+        has_header: Whether the first row is known to name the columns.
         key: Columns of the declared primary key.
-        foreign: The declared foreign keys: table and columns, by columns.
+        foreign: Declared foreign keys: for each column, the name and the column of the other table.
         faults: Faults of rows that were left out: message, line and source.
-        columns: Names of the columns in the mapping, if the first row has others.
+        columns: Names of the columns in the mapping, if the first row has different names.
     """
 
     path: Path
@@ -58,20 +58,20 @@ class Sheet(NamedTuple):
 
     @property
     def lines(self) -> list[tuple[int, str]]:
-        """The rows as lines: an id, if there is one, before a path."""
+        """The rows as lines of text: non-empty cells joined by " - ", such as an id and a path."""
         return [(number, " - ".join(filter(str.strip, cells))) for number, cells in self.rows]
 
 
 def is_workbook(path: Path) -> bool:
-    """Tell whether a file is a workbook of Excel (.xlsx, .xlsm)."""
+    """Tell whether a file is an Excel workbook (.xlsx, .xlsm)."""
     return CONTENT in names_in_zip(path)
 
 
 def sheets_of(path: Path) -> list[Sheet]:
-    """Return the sheets of a workbook that are shown and not empty.
+    """Return the sheets of a workbook that are visible and not empty.
 
     Raises:
-        ReadError: If it cannot be read, is out of proportion, or has no such sheet.
+        ReadError: If the workbook cannot be read, looks like an attack, or has no such sheet.
     """
     _expect_harmless(path)
     import openpyxl
@@ -79,7 +79,7 @@ def sheets_of(path: Path) -> list[Sheet]:
     sheets = []
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what the file has beside its cells
+            warnings.simplefilter("ignore")  # openpyxl warns of content other than cells
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             for sheet in book.worksheets:
                 if sheet.sheet_state == "visible":
@@ -89,7 +89,7 @@ def sheets_of(path: Path) -> list[Sheet]:
             book.close()
     except ReadError:
         raise
-    except Exception as error:  # of any kind: a damaged workbook trips openpyxl in many places
+    except Exception as error:  # openpyxl raises many kinds for damaged workbooks
         raise ReadError(
             f"expected a workbook, found a fault ({error}); save it anew", str(path)
         ) from None
@@ -101,10 +101,10 @@ def sheets_of(path: Path) -> list[Sheet]:
 
 
 def _expect_harmless(path: Path) -> None:
-    """Refuse a workbook that unzips to a hundred times its size, or declares entities.
+    """Check that a workbook does not unzip to a hundred times its size, and has no DOCTYPE.
 
     Raises:
-        ReadError: If it does.
+        ReadError: If the workbook unzips to more, has a DOCTYPE, or is damaged or encrypted.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -135,10 +135,10 @@ def _filled(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _padded(rows: list[tuple[int, list[str]]], path: Path) -> list[tuple[int, list[str]]]:
-    """Return rows that are equally wide.
+    """Return rows filled up with empty cells to the same width.
 
     Raises:
-        ReadError: If nearly all cells of such rows are empty.
+        ReadError: If nearly all cells would be empty.
     """
     width = max(len(cells) for _, cells in rows)
     if width * len(rows) > FREE + MOST_EMPTY * sum(len(cells) for _, cells in rows):

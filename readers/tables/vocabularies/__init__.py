@@ -1,4 +1,4 @@
-"""Mappings of vocabularies in XML, a YAML file each, known by the name of the root element."""
+"""Mappings of XML vocabularies, one YAML file each, selected by the name of the root element."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["vocabulary"]
 
 
 def vocabulary(root: str) -> tuple[TableMapping, ...]:
-    """Return the mappings for the name of a root element; empty outside all vocabularies.
+    """Return the mappings for the name of a root element; empty if no vocabulary has it.
 
     >>> [mapping.table for mapping in vocabulary("opml")], vocabulary("html")
     (['outlines'], ())
