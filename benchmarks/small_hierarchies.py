@@ -13,7 +13,7 @@ import numpy as np
 import ontodex
 from benchmarks.new_concepts import probabilities, reciprocal_ranks
 from benchmarks.record import Measured
-from benchmarks.untrained import add_graphs, built, hit_alone, of_each_graph
+from benchmarks.untrained import PredictedSubsumptions, add_graphs, built, hit_alone, of_each_graph
 from ontodex.engine.results.hits import Hits
 from ontodex.graph import GraphBuilder, Hierarchy
 
@@ -122,15 +122,13 @@ def _part(
 
 def _figures(part: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, dict[str, float]]:
     hierarchy = part.hierarchy(on_cycle="warn")
-    figures, alone = {}, hit_alone(engine)
-    for question, turned, ask in (
-        ("parents", hierarchy, engine.parents_batch),
-        ("children", hierarchy.turned(), engine.children_batch),
-    ):
+    figures, alone = {}, hit_alone(engine, PredictedSubsumptions)
+    by_all = PredictedSubsumptions.of(engine.resources, hierarchy)
+    for question, turned in (("parents", hierarchy), ("children", hierarchy.turned())):
         asked = np.unique(turned.links[:, 0])
         names = [part.ids[row] for row in asked.tolist()]
         for way, answers in (
-            (question, ask(names, K)),
+            (question, by_all.ranked(question, names, K, "include")),
             (f"{question}, HiT alone", alone.ranked(question, names, K, "include")),
         ):
             figures[way] = {

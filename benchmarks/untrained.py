@@ -12,6 +12,7 @@ import numpy as np
 import ontodex
 from benchmarks.hierarchies import LOADERS
 from benchmarks.record import Measured, expect_data
+from ontodex.engine.answers import Rows, no_rows
 from ontodex.engine.hierarchy import Subsumptions
 
 __all__ = ["Links", "add_graphs", "built", "hit_alone", "of_each_graph", "with_links"]
@@ -67,10 +68,18 @@ def built(graph: ontodex.KnowledgeGraph, folder: str) -> ontodex.Engine:
     )
 
 
-def hit_alone(engine: ontodex.Engine) -> Subsumptions:
+class PredictedSubsumptions(Subsumptions):
+    """Ranks asserted parents and children as if they were not asserted, by their scores."""
+
+    def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
+        """Return no asserted answers, and the entities that would close a cycle."""
+        return no_rows(), super().asserted(question, row)[1]
+
+
+def hit_alone(engine: ontodex.Engine, kind: type[Subsumptions] = Subsumptions) -> Subsumptions:
     """Return a ranker of parents and children by the subsumption score alone."""
     index = engine.index
-    return Subsumptions(
+    return kind(
         index.graph,
         index.graph.hierarchy(on_cycle="warn"),
         index.vectors("hierarchy"),

@@ -7,22 +7,26 @@ from argparse import ArgumentParser, Namespace
 
 import numpy as np
 
-from benchmarks import architectures, zero_shot
+from benchmarks import architectures, link_ablation, zero_shot
 from ontodex.graph import write_tsv
 
 
-def test_test_pairs_are_split_by_what_train_links_either_way_round(small_graph):
-    backward = small_graph.triples[:3, [2, 1, 0]]
-    apart = np.array([[0, 0, 0]], dtype=np.int32)
-    graph = dataclasses.replace(small_graph, test=np.concatenate([backward, apart]))
-    linked, others = architectures._by_link(graph)
-    assert linked.test.tolist() == backward.tolist()
-    assert others.test.tolist() == apart.tolist()
-    assert (
-        len(linked.valid) + len(linked.test)
-        == len(others.valid) + len(others.test)
-        == len(graph.valid) + 4
-    )
+def test_strata_of_the_test_triples(small_graph):
+    train = small_graph.triples
+    backward, apart = train[:1, [2, 1, 0]], np.array([[0, 0, 0]], dtype=np.int32)
+    other = train[1:2].copy()
+    other[0, 1] = (other[0, 1] + 1) % small_graph.n_relations
+    graph = dataclasses.replace(small_graph, test=np.concatenate([backward, other, apart]))
+    ranks = {"tail": np.array([1.0, 2.0, 4.0]), "head": np.array([1.0, 4.0, 4.0])}
+    found = link_ablation.strata(graph, ranks)
+    assert found[link_ablation.REVERSED]["mrr"] == 1.0
+    assert found["the pair is linked in train, the reverse triple is not there"]["mrr"] == 0.375
+    assert found[link_ablation.NOT_LINKED]["mrr"] == 0.25
+    shares = [found[name]["share of the test triples"] for name in list(found)[:3]]
+    assert shares == [1 / 3] * 3
+    kept, removed = link_ablation.reverses_of_held_out(graph)
+    assert train[0].tolist() in removed.tolist()
+    assert kept.n_triples + len(removed) == graph.n_triples
 
 
 def test_every_row_is_trained_and_ranked(tmp_path, small_graph, monkeypatch, tiny_encoder):
@@ -35,7 +39,10 @@ def test_every_row_is_trained_and_ranked(tmp_path, small_graph, monkeypatch, tin
     (measured,) = architectures.run(options)
     rows = [name for name in architectures.ROWS if name != "bi-encoder"]
     assert [name for name in measured.figures if name in architectures.ROWS] == rows
-    assert all(0 < measured.figures[row]["mrr"] <= 1 for row in rows)
+    for row in rows:
+        figures = measured.figures[row]
+        papers = figures[f"mrr, {link_ablation.CANDIDATE}"]
+        assert 0 < papers <= figures["mrr"] <= 1
 
 
 def test_relation_phrases_are_drawn_by_seed_and_read_like_names():

@@ -65,8 +65,8 @@ def test_what_the_encoders_have_seen_is_in_the_record_and_on_the_page(tmp_path) 
     record = make_record(measured, "python -m benchmarks hierarchy")
     assert record["seen"] == seen
     text = pages([record])["hierarchy"]
-    assert "configuration of hit-wordnet says: WordNet 3.0." in text
-    assert "configuration of untold says: nothing that it names." in text
+    assert "configuration of hit-wordnet names: WordNet 3.0." in text
+    assert "configuration of untold names: none." in text
 
 
 def test_a_record_becomes_a_section(tmp_path) -> None:
