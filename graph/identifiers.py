@@ -27,7 +27,7 @@ _RESOLVER = re.compile(
     r"(?:(?:www\.)?(?:identifiers\.org|bioregistry\.io|n2t\.net|bio2rdf\.org)"
     r"|purl\.obolibrary\.org/obo)/"
 )
-"""Start of the IRIs of resolvers, without scheme; prefix and local id follow."""
+"""Start of a resolver's IRI, without the scheme; a prefix and a local id follow."""
 
 _RESOLVED = ("identifiers.org/{}:{}", "identifiers.org/{}/{}", "bioregistry.io/{}:{}")
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
@@ -43,8 +43,9 @@ class Reference(NamedTuple):
     """What an identifier refers to, independent of its form.
 
     Attributes:
-        vocabulary: Bioregistry's prefix of the vocabulary, in lower case. For an OBO-style
-            identifier without a matching entry in Bioregistry, its prefix, which has a capital.
+        vocabulary: Bioregistry's prefix of the vocabulary, in lower case. If an OBO-style
+            identifier has no matching entry in Bioregistry, the identifier's own prefix, which has
+            a capital letter.
         local: The local id.
     """
 
@@ -56,9 +57,9 @@ class _Vocabularies(NamedTuple):
     """The table of vocabularies.
 
     Attributes:
-        converter: Prefixes in lower case, and namespaces with the scheme ``https``.
-        patterns: Pattern of the local ids of each vocabulary.
-        homes: Vocabulary of each prefix in lower case.
+        converter: Converter of :mod:`curies`, with prefixes in lower case and ``https`` namespaces.
+        patterns: Regular expression of the local ids of each vocabulary.
+        homes: Vocabulary of each prefix; the prefixes are in lower case.
     """
 
     converter: curies.Converter
@@ -77,7 +78,7 @@ _pattern = lru_cache(maxsize=None)(re.compile)
 
 @lru_cache(maxsize=1)
 def _vocabularies() -> _Vocabularies:
-    """Read the table, on first use: with the import of curies this takes 0.3 s."""
+    """Read the table on first use, which takes 0.3 s with the import of curies."""
     import curies
 
     records, patterns, homes = [], dict[str, str](), dict[str, str]()
@@ -106,12 +107,13 @@ def reference(
 ) -> Reference | None:
     """Return what an identifier refers to, or ``None`` for other text.
 
-    A local id must have a digit and match the pattern of its vocabulary in Bioregistry. Other
-    prefixes are accepted in OBO style: a prefix with a capital before digits alone.
+    A local id must have a digit and match the pattern of its vocabulary in Bioregistry. Any other
+    identifier must be in OBO style: a prefix with a capital letter, and a local id of digits alone.
 
     Args:
         identifier: A CURIE, an IRI or a short form.
-        prefixes: Namespaces of prefixes in a source, which take precedence over Bioregistry.
+        prefixes: IRI namespace of each CURIE prefix in a source; these take precedence over
+            Bioregistry.
 
     >>> reference("EFO_0003966") == reference("http://www.ebi.ac.uk/efo/EFO_0003966")
     True
@@ -136,7 +138,7 @@ def reference(
 
 
 def _of_iri(bare: str) -> Reference | None:
-    """Return what an IRI refers to, given without its scheme."""
+    """Return what an IRI refers to; ``bare`` is the IRI without its scheme."""
     if resolver := _RESOLVER.match(bare):
         rest = bare[resolver.end() :]
         if f"http://{resolver[0]}" == OBO:
@@ -149,7 +151,7 @@ def _of_iri(bare: str) -> Reference | None:
 
 
 def _of_short(name: str) -> Reference | None:
-    """Return what a short form refers to; its prefix must have a capital."""
+    """Return what a short form refers to; its prefix must have a capital letter."""
     match = _SHORT.fullmatch(name)
     return _of_parts(*match.groups()) if match and not match[1].islower() else None
 
@@ -171,11 +173,11 @@ def _of_parts(prefix: str, local: str) -> Reference | None:
 def other_forms(identifier: str, prefixes: Mapping[str, str]) -> list[str]:
     """Return the other forms of an identifier: CURIEs, short forms and IRIs.
 
-    Prefixes of Bioregistry are in lower case: the index of names ignores case.
+    Bioregistry's prefixes are in lower case, because the index of names ignores case.
 
     Args:
         identifier: A CURIE, an IRI or a short form.
-        prefixes: Namespaces of the prefixes of a graph.
+        prefixes: IRI namespace of each CURIE prefix of a graph.
 
     >>> forms = other_forms("HP:0001945", {"jax": "https://hpo.jax.org/app/browse/term/"})
     >>> {"hpo:0001945", "hp_0001945", "jax:0001945"} <= {*forms}
