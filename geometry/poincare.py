@@ -81,7 +81,7 @@ def distance(left: Array, right: Array, c: float) -> Array:
 
     Args:
         left: Points of shape (..., dim).
-        right: Points of shape (..., dim); leading dimensions broadcast against those of ``left``.
+        right: Points of shape (..., dim); leading dimensions broadcast against ``left``.
         c: The curvature is -c.
 
     Returns:

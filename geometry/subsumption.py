@@ -89,7 +89,7 @@ class Subsumption:
 
         Args:
             distance: Hyperbolic distances between child and parent.
-            gain: Hyperbolic norms of the parents minus those of the children.
+            gain: For each pair, hyperbolic norm of the parent minus hyperbolic norm of the child.
             child: Hyperbolic norms of the children.
         """
         distance, gain, child = (np.asarray(part, np.float64) for part in (distance, gain, child))
@@ -133,14 +133,15 @@ def fit(
 ) -> Subsumption:
     """Fit λ, δ, the threshold and the logistic curve to validation pairs.
 
-    The search starts with the best λ for δ = 0. It then alternates between λ for a fixed λ + δ and
-    λ + δ for a fixed λ, as long as F1 rises. Each search covers [0, 64] and finds a weight whose F1
-    is within 1e-4 of the best. The threshold is exact. The logistic curve is fitted to all pairs
-    with Platt's smoothed targets, so that separable pairs have a finite slope.
+    The first search finds the best λ for δ = 0. Then searches for λ (with λ + δ fixed) and for
+    λ + δ (with λ fixed) alternate as long as F1 rises. Each search covers [0, 64] and finds a
+    weight whose F1 is within 1e-4 of the best. The threshold is exact. The logistic curve is fitted
+    to all pairs with Platt's smoothed targets, so that separable pairs have a finite slope.
 
     Args:
         distance: Hyperbolic distances between child and parent, of shape (n,).
-        gain: Hyperbolic norms of the parents minus those of the children, of shape (n,).
+        gain: For each pair, hyperbolic norm of the parent minus hyperbolic norm of the child, of
+            shape (n,).
         child: Hyperbolic norms of the children, of shape (n,).
         labels: Whether the child is subsumed by the parent, of shape (n,).
         weights: λ and λ + δ. If ``None``, both are searched.

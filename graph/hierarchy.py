@@ -119,7 +119,8 @@ class Hierarchy:
         """Return the siblings of many entities, ascending.
 
         Returns:
-            Position in ``entities`` and sibling, each of shape (pairs,).
+            For each (entity, sibling) pair, the position in ``entities`` and the row of the
+            sibling, both of shape (pairs,).
         """
         rows, n = np.asarray(entities), max(len(self.ids), 1)
         owners, parents = self.parents_of(rows)
@@ -132,7 +133,8 @@ class Hierarchy:
         """Return the direct parents of many entities.
 
         Returns:
-            Position in ``entities`` and parent, each of shape (pairs,).
+            For each (entity, parent) pair, the position in ``entities`` and the row of the
+            parent, both of shape (pairs,).
         """
         starts = self._parent_starts
         owners, places = runs(starts[entities], starts[np.asarray(entities) + 1] - starts[entities])
@@ -142,7 +144,8 @@ class Hierarchy:
         """Return the direct children of many entities.
 
         Returns:
-            Position in ``entities`` and child, each of shape (pairs,).
+            For each (entity, child) pair, the position in ``entities`` and the row of the
+            child, both of shape (pairs,).
         """
         starts = self._child_starts
         owners, places = runs(starts[entities], starts[np.asarray(entities) + 1] - starts[entities])
@@ -152,7 +155,8 @@ class Hierarchy:
         """Return the ancestors of many entities.
 
         Returns:
-            Position in ``entities`` and ancestor, each of shape (pairs,).
+            For each (entity, ancestor) pair, the position in ``entities`` and the row of the
+            ancestor, both of shape (pairs,).
         """
         n, keys = max(len(self.ids), 1), self.subsumption_keys
         first = np.searchsorted(keys, np.asarray(entities, dtype=np.int64) * n)

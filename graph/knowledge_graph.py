@@ -65,10 +65,10 @@ class KnowledgeGraph:
         relation_ids: Identifier of each relation, unique.
         relation_labels: Label of each relation, such as "has phenotype".
         heads: Head of each known triple, ``int32`` of shape (triples,).
-        relations: Relation of each known triple, likewise.
-        tails: Tail of each known triple, likewise.
+        relations: Relation of each known triple, ``int32`` of shape (triples,).
+        tails: Tail of each known triple, ``int32`` of shape (triples,).
         valid: Triples held out for validation, ``int32`` of shape (n, 3): head, relation, tail.
-        test: Triples held out for testing, likewise.
+        test: Triples held out for testing, ``int32`` of shape (n, 3).
         prefixes: IRI namespace of each CURIE prefix.
         upward: Ids of the relations from child to parent. If empty, these relations are recognised
             by their names (:attr:`hierarchy_relations`).
@@ -311,7 +311,7 @@ class KnowledgeGraph:
     def hierarchy_relations(self) -> tuple[int, ...]:
         """Numbers of the relations from child to parent.
 
-        The relations are given by :attr:`upward`; if it is empty, by usual names (is a, …).
+        If :attr:`upward` is empty, these are the relations with usual names (is a, …).
         """
         if self.upward:
             return tuple(

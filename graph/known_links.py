@@ -25,8 +25,8 @@ Rows = NDArray[np.int64]
 class KnownLinks:
     """Looks up the known tails of (entity, relation) queries.
 
-    R is the number of relations of the graph. Relations with numbers R and above are inverses:
-    relation + R is the inverse of relation.
+    R is the number of relations of the graph. Relations with numbers R and above are inverses: the
+    inverse of relation r has the number r + R.
 
     Args:
         triples: Head, relation and tail, of shape (n, 3).
@@ -83,9 +83,10 @@ class KnownLinks:
     ) -> NDArray[np.float64]:
         """Return the log probability that a query has more tails than the known ones.
 
-        For a query with k known tails, it is estimated from the queries of the same relation with
-        at least k tails, as the share of queries with more than k. Without known tails it is 0. It
-        is very low if no entity has more tails: a person has one place of birth.
+        For a query with k known tails, the probability is the smoothed share of queries with more
+        than k tails, among the queries of the same relation with at least k tails. It is very low
+        if no entity has more tails: a person has one place of birth. For a query without known
+        tails, the result is 0.
 
         Args:
             entities: Rows of the queries' entities, of shape (n,).

@@ -70,10 +70,10 @@ def union(
     """Return the union of two graphs, with entities and relations matched by id alone.
 
     Entities and relations of ``graph`` keep their rows; new entities and relations of ``other``
-    follow. An entity of both graphs gets the label of ``graph``, or the label of ``other`` if the
-    first is derived from the id. If both graphs have a label, the other label becomes a synonym.
-    Synonyms and alternative ids of both graphs are joined. A triple that is held out in one graph
-    is held out in the union.
+    follow. An entity of both graphs gets the label of ``graph``, unless this label is derived from
+    the id and ``other`` has a label. If both graphs have a label, the label of ``other`` becomes a
+    synonym. Synonyms and alternative ids of both graphs are joined. A triple that is held out in
+    one graph is held out in the union.
 
     Args:
         graph: The graph whose labels take precedence.

@@ -233,7 +233,7 @@ class _Drawing:
         found = np.concatenate([siblings[order], random.ravel()])
         _, first = np.unique(
             owners * len(self.groups) + self.groups[found], return_index=True
-        )  # each name once
+        )  # keep each name once for a child
         first.sort()
         first = first[
             np.argsort(owners[first], kind="stable")

@@ -56,18 +56,19 @@ class CaseBasedEvidence:
             entities: Row of each question's entity, of shape (n,); -1 if the graph lacks it.
             relations: Number of each question's relation, of shape (n,); -1 if the graph lacks it.
                 Numbers R (the number of relations) and above are inverses.
-            as_new: If true, each entity is scored as if the graph lacked it; otherwise by its own
-                triples too.
+            as_new: If true, each entity is treated as if the graph lacked it; otherwise its own
+                triples count as well.
 
         Yields:
             For each question, the rows of tails with a score, ascending, and their scores,
             ``float64`` of shape (6, rows):
 
-            - by similar heads and by similar tails, where texts are compared, then both again,
-              where KGE vectors are compared (:class:`~ontodex.scoring.analogy.Analogy`),
-            - by rules (:class:`~ontodex.scoring.rules.Rules`),
-            - 1 if the question with this tail is a known triple, and the only known triple with
-              this relation and tail; otherwise 0.
+            - two scores by similar heads and similar tails, with the similarity of texts
+              (:class:`~ontodex.scoring.analogy.Analogy`),
+            - the same two scores, with the similarity of KGE vectors,
+            - one score by rules (:class:`~ontodex.scoring.rules.Rules`),
+            - 1 if the tail is a known answer and no other entity is a known head of this relation
+              and tail; otherwise 0.
         """
         apart = entities if as_new else None
         entities = np.full_like(entities, -1) if as_new else entities

@@ -170,7 +170,10 @@ def plain(name: str) -> str:
 
 
 def _trigrams(names: Sequence[str]) -> tuple[Rows, Rows]:
-    """Return the distinct trigrams of each name, ascending, and their number for each name."""
+    """Return the distinct trigrams of each name, name after name, and their number for each name.
+
+    The trigrams of a name are ascending.
+    """
     texts = [f" {plain(name)} " for name in names]
     letters = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), dtype=np.uint32).astype(
         np.int64

@@ -107,7 +107,7 @@ class EntitySimilarity:
         """
         near, values = self.of(np.maximum(rows, 0))
         unseen = np.flatnonzero(rows < 0)
-        new = np.ones(len(unseen), dtype=bool)  # the first of a run of equal vectors
+        new = np.ones(len(unseen), dtype=bool)  # whether it is the first of equal vectors
         new[1:] = (vectors[unseen[1:]] != vectors[unseen[:-1]]).any(axis=1)
         if apart is not None:
             new[1:] |= apart[unseen[1:]] != apart[unseen[:-1]]

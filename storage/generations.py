@@ -135,7 +135,7 @@ def hold(generation: Path) -> IO[bytes]:
     file = (generation / MANIFEST).open("rb")
     if fcntl is not None:
         with contextlib.suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(file, fcntl.LOCK_SH)  # a writer that removes the generation has LOCK_EX
+            fcntl.flock(file, fcntl.LOCK_SH)  # a writer that drops it holds LOCK_EX
         if not os.fstat(file.fileno()).st_nlink:
             file.close()
             raise FileNotFoundError(errno.ENOENT, "removed as it was opened", str(generation))

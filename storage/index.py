@@ -222,7 +222,7 @@ class Index:
 
     @property
     def entailment_rule(self) -> Entailment:
-        """The rule of the entailment encoder, which decides if a premise entails a hypothesis.
+        """The entailment encoder's rule, which decides whether a premise entails a hypothesis.
 
         Raises:
             IndexMismatch: If the index has no entailment space.

@@ -24,7 +24,7 @@ XSD_DOUBLE = ox.NamedNode(rdf.XSD + "double")
 
 
 def write_nquads(graph: KnowledgeGraph, path: str | Path) -> None:
-    """Write known triples, names and definitions to the default graph.
+    """Write known triples, names and definitions as N-Quads, in the default graph.
 
     Held-out triples are not written. An id that is neither an IRI nor a CURIE with a known prefix
     is percent-encoded, under ``urn:ontodex:`` for an entity and ``urn:ontodex:relation/`` for a
