@@ -1,1 +1,1 @@
-"""Spaces as pure functions on arrays: exact scores, and lifts that make them inner products."""
+"""Geometries of spaces: exact scores, and lifts that turn scores into inner products."""

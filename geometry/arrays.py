@@ -1,4 +1,4 @@
-"""Helpers by which one formula takes numpy arrays as well as torch tensors."""
+"""Helpers for formulas that accept both numpy arrays and torch tensors."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 Trouillon et al., "Complex Embeddings for Simple Link Prediction", ICML 2016, equation 9: the score
 of a triple is Re(Σ h_i r_i conj(t_i)). With the real parts of a vector stored before its imaginary
-parts, the score is the real inner product of the tail with the query h∘r. ComplEx is therefore
-searched like any other vectors.
+parts, the score is the real inner product of the tail with the query h∘r. ComplEx vectors are
+therefore searched like any other vectors.
 """
 
 from __future__ import annotations

@@ -18,19 +18,19 @@ def under_condition(
     factor: NDArray[np.floating],
     mix: NDArray[np.floating] | None = None,
 ) -> NDArray[np.float32]:
-    """Transform vectors by one condition; their inner products are similarities under it.
+    """Transform text vectors by one condition (Yoo et al., "Hyper-CL", ACL 2024, section 3).
 
-    Yoo et al., "Hyper-CL", ACL 2024, section 3.
+    Inner products of the results are the similarities of the texts under the condition.
 
     Args:
         vectors: Text vectors x of shape (n, dim).
-        factor: Factor of the condition. From a hypernetwork: a matrix P of shape (dim, width), for
-            x·P. Otherwise a vector v of shape (dim,), for the Hadamard product x ∘ v, or with
-            ``mix`` for the concatenation x·W + v.
+        factor: Factor of the condition. A matrix P of shape (dim, width), which a hypernetwork
+            makes, gives x·P. A vector v of shape (dim,) gives the Hadamard product x ∘ v, or
+            x·W + v if ``mix`` is given (a linear layer over a concatenation).
         mix: The matrix W that all conditions share, of shape (dim, dim).
 
     Returns:
-        Unit vectors, computed in ``float64``; ``float32`` of shape (n, width).
+        Unit vectors, ``float32`` of shape (n, width), computed in ``float64``.
 
     Example:
         >>> under_condition(np.array([[3.0, 4.0]]), np.array([0.0, 2.0])).tolist()
@@ -65,12 +65,12 @@ def second_factor(factor: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def compact(factor: NDArray[np.floating]) -> NDArray[np.float16] | NDArray[np.float32]:
-    """Return the numbers of a factor that cosines depend on, in as few bytes as possible.
+    """Return the part of a factor that cosines depend on, in as few bytes as possible.
 
-    The cosines of x·P depend on P through P·Pᵀ alone. With the QR decomposition Pᵀ = Q·R, P·Pᵀ is
-    Rᵀ·R, so the lower triangle of Rᵀ is stored: dim * width - width * (width - 1) / 2 numbers. They
-    are stored in half precision if the error is at most its rounding error, otherwise (numbers
-    outside its range) in ``float32``.
+    Cosines of the vectors x·P depend only on P·Pᵀ. With the QR decomposition Pᵀ = Q·R, P·Pᵀ is
+    Rᵀ·R, so the lower triangle of Rᵀ is enough: dim * width - width * (width - 1) / 2 numbers. The
+    numbers are in half precision if this keeps the relative error below :data:`SAFE_ERROR`,
+    otherwise (numbers outside the range of ``float16``) in ``float32``.
 
     Args:
         factor: Factor of a condition, of shape (dim, width) with width <= dim, or (dim,).
@@ -97,7 +97,7 @@ def compact(factor: NDArray[np.floating]) -> NDArray[np.float16] | NDArray[np.fl
 def expanded(
     numbers: NDArray[np.float16] | NDArray[np.float32], dim: int, width: int
 ) -> NDArray[np.float16] | NDArray[np.float32]:
-    """Return a factor with the same cosines as the one that :func:`compact` was given.
+    """Return a factor that gives the same cosines as the factor given to :func:`compact`.
 
     Args:
         numbers: Result of :func:`compact`.

@@ -43,7 +43,8 @@ def score_pairs(queries: Floats, items: Floats) -> NDArray[np.float64]:
         >>> score_pairs(np.array([[1.0, 0.0]]), np.array([[[0.6, 0.8], [1.0, 0.0]]])).tolist()
         [[0.6, 1.0]]
     """
-    # einsum adds contiguous rows (of up to 8192 numbers, its buffer) in one fixed order. The order
-    # of a matrix product depends on the shapes: equal vectors would not have equal scores.
+    # einsum adds the products of a contiguous row (up to 8192 numbers, its buffer) in one fixed
+    # order. In a matrix product the order depends on the shapes, so that equal vectors might not
+    # have equal scores.
     left, right = (np.ascontiguousarray(side, dtype=np.float64) for side in (queries, items))
     return np.asarray(np.einsum("qd,qnd->qn", left, right))

@@ -1,8 +1,8 @@
 """The decision rule of entailment, on the similarity of the Gaussians of premise and hypothesis.
 
-Yoda et al. (EACL 2024, section 4.1) accept a pair if its similarity is at least a threshold, chosen
-from a grid in steps of 0.001 by the accuracy on validation pairs. Here the threshold is exact. A
-logistic curve turns similarities into probabilities.
+Yoda et al. (EACL 2024, section 4.1) accept a pair if its similarity is at least a threshold. They
+choose the threshold with the best accuracy on validation pairs from a grid in steps of 0.001; the
+search here is exact. A logistic curve turns similarities into probabilities.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ class Entailment:
 
 
 def fit_entailment(similarities: ArrayLike, labels: ArrayLike) -> Entailment:
-    """Fit the threshold of the best accuracy, which is found exactly, and the logistic curve.
+    """Fit the threshold with the best accuracy, by an exact search, and the logistic curve.
 
     Args:
         similarities: Similarities of n validation pairs, of shape (n,).
         labels: Whether the premise of each pair entails the hypothesis, of shape (n,).
 
     Returns:
-        The rule. Its threshold lies half-way between two similarities; of thresholds with the same
-        accuracy it is the lowest.
+        The rule. Its threshold lies half-way between two similarities. If several thresholds have
+        the best accuracy, the lowest is used.
 
     Raises:
         SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.
@@ -74,7 +74,7 @@ def fit_entailment(similarities: ArrayLike, labels: ArrayLike) -> Entailment:
     scores, truth = checked_pairs(labels, similarities=similarities)
     values, counts = np.unique(scores, return_counts=True)
     right = np.bincount(np.searchsorted(values, scores), truth, len(values))
-    # With the threshold above values[i - 1]: true pairs from i on, plus false pairs before i.
+    # correct[i]: true pairs at values[i] and above, plus false pairs below values[i].
     correct = np.append(right[::-1].cumsum()[::-1], 0) + np.append(0, (counts - right).cumsum())
     best = int(np.argmax(correct))
     low = values[best - 1] if best else np.nextafter(values[0], -np.inf)
@@ -95,8 +95,8 @@ def accuracy(similarities: ArrayLike, labels: ArrayLike, threshold: float) -> fl
 def area_under_precision_recall(similarities: ArrayLike, labels: ArrayLike) -> float:
     """Return the area under the precision-recall curve, by the trapezoid rule over all thresholds.
 
-    As in the paper of GaussCSE, except that its thresholds are a grid. Equal similarities share a
-    threshold.
+    Equal similarities share a threshold. The paper of GaussCSE computes the same area, but over a
+    grid of thresholds.
 
     Args:
         similarities: Similarities of n pairs, of shape (n,).

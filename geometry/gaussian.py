@@ -1,14 +1,14 @@
-"""Diagonal Gaussians as text embeddings, compared by the KL divergence, which has a direction.
+"""Diagonal Gaussians as text embeddings, compared by the KL divergence, which is asymmetric.
 
 GaussCSE (Yoda et al., "Sentence Representations via Gaussian Embedding", EACL 2024) embeds a
 sentence as N(μ, diag(σ²)) and scores "premise p entails hypothesis h" by sim(h‖p) = 1 / (1 +
-KL(h‖p)) (its equation 2). For a fixed left or right side, KL is the inner product of 2d + 1 numbers
-plus a constant, so that matrix products search exactly.
+KL(h‖p)) (equation 2 of the paper). If one argument is fixed, KL is an inner product of vectors of
+2d + 1 numbers plus a constant, so an exact search needs only matrix products.
 
-A Gaussian is an array of shape (..., 2d): d means, then d natural logarithms of variances. Every
-function takes numpy arrays or torch tensors, all arguments of one kind, and returns the same kind,
-with gradients. Computation is in float32 or float64 as given; half precision is converted to
-float32. Divergences are in nats.
+A Gaussian of dimension d is an array of shape (..., 2d): d means, then d natural logarithms of
+variances. Every function takes numpy arrays or torch tensors, all arguments of one kind, and
+returns the same kind, with gradients. Computation is in float32 or float64 as given; half precision
+is converted to float32. Divergences are in nats.
 """
 
 from __future__ import annotations
@@ -37,21 +37,24 @@ __all__ = [
 ]
 
 LOG_VARIANCE = (-10.0, 10.0)
-"""Bounds of the log-variances that an encoder makes; the exponentials do not overflow."""
+"""Bounds of the log-variances that an encoder makes, so that exponentials do not overflow."""
 
 SIMILARITIES = ("scaled", "paper", "per-dimension")
 """Forms of the similarity.
 
-``"scaled"`` is 1 / (1 + KL/d): it ranks as the paper's form, and its gradient does not vanish for
-large d. ``"paper"`` is 1 / (1 + KL). ``"per-dimension"`` is the mean of 1 / (1 + KL_k) over the
-dimensions k, as in the authors' code; no inner product ranks by it.
+``"paper"`` is 1 / (1 + KL). ``"scaled"`` is 1 / (1 + KL/d): the ranking is the same, and the
+gradient does not vanish for large d. ``"per-dimension"`` is the mean of 1 / (1 + KL_k) over the
+dimensions k, as in the authors' code; a search by inner products cannot rank by this form.
 """
 
 LOG_2_PI_E = 2.8378770664093453
 """Twice the entropy of N(0, 1)."""
 
 CHUNK = 1 << 24
-"""Largest number of elements of a temporary array (n, m, d), where no matrix product applies."""
+"""Largest number of elements of a temporary array of shape (n, m, d).
+
+Only the form ``"per-dimension"``, which is not a matrix product, needs such an array.
+"""
 
 
 def split(gaussians: Array) -> tuple[Array, Array]:
@@ -63,7 +66,7 @@ def split(gaussians: Array) -> tuple[Array, Array]:
 def kl(left: Array, right: Array) -> Array:
     """Return KL(left‖right) = ½ Σ [expm1(t) - t + (μ - m)² e^(-ln s)] with t = ln v - ln s.
 
-    No term is negative and none cancels, so that near-duplicates have the full precision.
+    No term is negative, so terms do not cancel, and near-duplicates have full precision.
 
     Args:
         left: Gaussians of shape (..., 2d), with means μ and variances v.
@@ -86,8 +89,9 @@ def kl(left: Array, right: Array) -> Array:
 def kl_matrix(left: Array, right: Array) -> Array:
     """Return KL(left‖right) of all pairs by two matrix products, for training.
 
-    The average of the left means is subtracted from all means first, which changes no divergence.
-    In float32, a divergence of d nats is correct to about six digits, one near zero to about 1e-4.
+    The average of the left means is subtracted from all means first; this does not change the
+    divergences. In float32, a divergence of d nats is correct to about six digits, and a divergence
+    near zero has an error of about 1e-4.
 
     Args:
         left: Gaussians of shape (n, 2d).
@@ -119,7 +123,7 @@ def kl_matrix(left: Array, right: Array) -> Array:
 
 
 def similarity(left: Array, right: Array, form: str = "scaled") -> Array:
-    """Return the similarity in (0, 1] that KL(left‖right) gives.
+    """Return the similarity of Gaussians by KL(left‖right), a number in (0, 1].
 
     Args:
         left: Gaussians of shape (..., 2d).
@@ -130,7 +134,7 @@ def similarity(left: Array, right: Array, form: str = "scaled") -> Array:
         Similarities of shape (...).
 
     Raises:
-        SettingsError: If there is no such form.
+        SettingsError: If ``form`` has another value.
 
     Example:
         >>> import numpy as np
@@ -150,7 +154,8 @@ def similarity(left: Array, right: Array, form: str = "scaled") -> Array:
 def similarity_matrix(left: Array, right: Array, form: str = "scaled") -> Array:
     """Return the similarity of all pairs of left and right Gaussians, for training.
 
-    Computed by two matrix products; the form ``"per-dimension"`` by a few rows at a time.
+    Two matrix products are computed. The form ``"per-dimension"`` is computed for a few left
+    Gaussians at a time.
 
     Args:
         left: Gaussians of shape (n, 2d).
@@ -161,7 +166,7 @@ def similarity_matrix(left: Array, right: Array, form: str = "scaled") -> Array:
         Similarities of shape (n, m).
 
     Raises:
-        SettingsError: If there is no such form.
+        SettingsError: If ``form`` has another value.
     """
     expect_choice("similarity", form, SIMILARITIES)
     if form != "per-dimension":
@@ -189,7 +194,7 @@ def symmetric_kl(left: Array, right: Array) -> Array:
 def wasserstein(left: Array, right: Array) -> Array:
     """Return the 2-Wasserstein distance √(Σ (μ - m)² + (σ - τ)²); shapes as in :func:`kl`.
 
-    σ and τ are the standard deviations of the left and the right Gaussian.
+    μ and σ are means and standard deviations of the left Gaussian, m and τ of the right Gaussian.
 
     >>> import numpy as np
     >>> float(wasserstein(np.array([0.0, 0.0]), np.array([3.0, 2 * np.log(5)])).round(6))
@@ -206,8 +211,8 @@ def containment(inner: Array, outer: Array) -> Array:
     """Return how far the inner Gaussian extends beyond the outer one: (1/d) Σ (v + (μ - m)²) / s.
 
     This is the mean squared distance of points of the inner Gaussian from the outer mean, in
-    standard deviations of the outer Gaussian; at most 1 if the inner Gaussian lies within. Unlike
-    KL, the value does not grow as the inner variance shrinks.
+    standard deviations of the outer Gaussian. The value is at most 1 if the inner Gaussian lies
+    within the outer one. Unlike KL, the value does not grow as the inner variance shrinks.
 
     Args:
         inner: Gaussians of shape (..., 2d), with means μ and variances v.
@@ -232,7 +237,9 @@ def containment(inner: Array, outer: Array) -> Array:
 
 
 def entropy(gaussians: Array) -> Array:
-    """Return the differential entropy ½ Σ (ln 2πe + ln v) in nats, (..., 2d) to (...).
+    """Return the differential entropy ½ Σ (ln 2πe + ln v) in nats, where v are the variances.
+
+    The shape (..., 2d) becomes (...).
 
     >>> import numpy as np
     >>> float(entropy(np.array([5.0, 0.0])).round(6))
@@ -244,9 +251,10 @@ def entropy(gaussians: Array) -> Array:
 
 
 def moved(gaussians: Array, shift: Array, scale: Array) -> Array:
-    """Subtract ``shift`` from the variables and divide them by ``scale``.
+    """Return the Gaussians after shifting and scaling their space.
 
-    No divergence changes. Lifts of Gaussians standardised in this way lose fewer digits.
+    A point x is moved to (x - shift) / scale. Divergences between moved Gaussians are the same as
+    before. Lifts of Gaussians that are standardised in this way lose fewer digits.
 
     Args:
         gaussians: Gaussians of shape (..., 2d).
@@ -261,7 +269,7 @@ def moved(gaussians: Array, shift: Array, scale: Array) -> Array:
 
 
 def typical(gaussians: Array) -> tuple[Array, Array]:
-    """Return the shift and scale for :func:`moved` that centre means and log-variances at zero.
+    """Return the shift and scale with which :func:`moved` centres means and log-variances at zero.
 
     Args:
         gaussians: Gaussians of shape (n, 2d), n at least 1.
@@ -274,13 +282,13 @@ def typical(gaussians: Array) -> tuple[Array, Array]:
 
 
 def left_items(gaussians: Array) -> Array:
-    """Lift items that are the left side of KL: (v + μ², μ, -Σ ln v).
+    """Lift items that are the first argument of KL(item‖query): (v + μ², μ, -Σ ln v).
 
-    2 KL(item‖query) is the inner product with a lifted query (:func:`right_queries`) plus a
-    constant of the query.
+    2 KL(item‖query) is the inner product of the lifted item and the lifted query
+    (:func:`right_queries`), plus a constant of the query.
 
     Args:
-        gaussians: Gaussians of shape (..., 2d).
+        gaussians: Gaussians with means μ and variances v, of shape (..., 2d).
 
     Returns:
         Vectors of shape (..., 2d + 1), computed in float64; returned in float64 if the Gaussians
@@ -303,10 +311,10 @@ def left_items(gaussians: Array) -> Array:
 
 
 def right_queries(gaussians: Array) -> tuple[Array, Array]:
-    """Lift queries that are the right side of KL; see :func:`left_items`.
+    """Lift queries that are the second argument of KL(item‖query); see :func:`left_items`.
 
     Args:
-        gaussians: Gaussians of shape (..., 2d).
+        gaussians: Gaussians with means m and variances s, of shape (..., 2d).
 
     Returns:
         Vectors (1/s, -2m/s, 1) of shape (..., 2d + 1), and constants Σ (m²/s + ln s) - d of shape
@@ -320,10 +328,16 @@ def right_queries(gaussians: Array) -> tuple[Array, Array]:
 
 
 def right_items(gaussians: Array) -> Array:
-    """Lift items that are the right side of KL: (1/s, m/s, Σ (m²/s + ln s)).
+    """Lift items that are the second argument of KL(query‖item): (1/s, m/s, Σ (m²/s + ln s)).
 
-    2 KL(query‖item) is the inner product with a lifted query (:func:`left_queries`) plus a constant
-    of the query. Shapes and dtypes are those of :func:`left_items`.
+    2 KL(query‖item) is the inner product of the lifted query (:func:`left_queries`) and the lifted
+    item, plus a constant of the query.
+
+    Args:
+        gaussians: Gaussians with means m and variances s, of shape (..., 2d).
+
+    Returns:
+        Vectors of shape (..., 2d + 1), with the dtype as in :func:`left_items`.
     """
     means, logs = split(widened(gaussians))
     inverses = library_of(means).exp(-logs)
@@ -333,10 +347,10 @@ def right_items(gaussians: Array) -> Array:
 
 
 def left_queries(gaussians: Array) -> tuple[Array, Array]:
-    """Lift queries that are the left side of KL; see :func:`right_items`.
+    """Lift queries that are the first argument of KL(query‖item); see :func:`right_items`.
 
     Args:
-        gaussians: Gaussians of shape (..., 2d).
+        gaussians: Gaussians with means μ and variances v, of shape (..., 2d).
 
     Returns:
         Vectors (v + μ², -2μ, 1) of shape (..., 2d + 1), and constants -Σ ln v - d of shape (...).

@@ -12,17 +12,18 @@ from ontodex.errors import SettingsError
 __all__ = ["checked_pairs", "platt", "regression", "sigmoid"]
 
 WEAK_PENALTY = 100.0
-"""Inverse strength of the penalty in :func:`regression`, which has few weights for many pairs."""
+"""Inverse strength of the penalty in :func:`regression`; few weights are fitted to many pairs."""
 
 Floats = NDArray[np.float64]
 
 
 def checked_pairs(labels: ArrayLike, **named: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    """Validate one array of numbers, given by its name for messages, and the labels.
+    """Check the labels of pairs and one array of numbers.
 
     Args:
         labels: Whether each pair is true, of shape (n,).
-        **named: One argument: scores or features of the pairs, of shape (n,).
+        **named: One keyword argument: scores or features of the pairs, of shape (n,). Messages
+            use its name.
 
     Returns:
         The numbers as ``float64`` and the labels as ``bool``.
@@ -63,8 +64,9 @@ def platt(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
     """Fit 1 / (1 + exp(-(slope · score + offset))) by Newton's method.
 
     Platt 1999, as implemented by Lin, Lin and Weng 2007. Targets are smoothed by Platt's rule, so
-    that separable pairs have a finite slope. If the fitted slope is not positive, a slope near zero
-    is returned instead: the order by probability is always the order by score.
+    that separable pairs have a finite slope. If the fitted slope is not positive, a slope just
+    above zero is returned instead. Probabilities therefore always rank pairs in the order of their
+    scores.
 
     Args:
         scores: Scores of shape (n,).

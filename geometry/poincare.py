@@ -2,13 +2,13 @@
 
 HiT (He et al., NeurIPS 2024) takes embeddings of dimension d as points of the ball of curvature -c
 with c = 1/d and radius 1/√c. Below, ``b(x) = 1 - c|x|²``. All distances are computed in one form
-without clamping or cancellation (see :func:`distance`). The lift turns the nearest item into the
-item of the largest inner product, for a fixed query.
+without clamping or cancellation (see :func:`distance`). With lifted vectors, the item nearest to a
+query is the item with the largest inner product.
 
 Every function takes numpy arrays or torch tensors, all arguments of one kind, and returns the same
 kind, on the same device and with gradients. Computation is in float32 or float64 as given; half
 precision is converted to float32. Points have the shape (..., dim). Distances and norms are
-hyperbolic lengths for curvature -c. Points must be inside the ball; :func:`clip` makes sure of it.
+hyperbolic lengths for curvature -c. Points must be inside the ball; :func:`clip` ensures this.
 For a point on or beyond the boundary, ``b(x)`` is replaced by the epsilon of the dtype, so that
 distances and gradients are finite.
 """
@@ -49,8 +49,8 @@ def curvature(dim: int) -> float:
 def clip(points: Array, c: float, margin: float = 1e-5) -> Array:
     """Scale points that are longer than (1 - margin)/√c down to this length.
 
-    The gradient takes the scale as a constant, so that a loss can draw points outside the ball
-    inwards. The gradient of a projection would have no component along the point.
+    The gradient treats the scale as a constant, so that a loss can draw points outside the ball
+    inwards. (If the scale were differentiated, the gradient would have no radial component.)
 
     Args:
         points: Vectors of shape (..., dim).
@@ -76,12 +76,12 @@ def clip(points: Array, c: float, margin: float = 1e-5) -> Array:
 def distance(left: Array, right: Array, c: float) -> Array:
     """Return ``d(x, y) = (2/√c) arsinh(√c|x - y| / √(b(x) b(y)))``.
 
-    Equal to ``(2/√c) artanh(√c|(-x) ⊕ y|)`` of geoopt and the paper, but exact for near-duplicates
-    and near the boundary. The gradient at equal points is zero.
+    The value equals ``(2/√c) artanh(√c|(-x) ⊕ y|)`` of geoopt and the paper, but is also exact for
+    near-duplicates and near the boundary. The gradient at equal points is zero.
 
     Args:
         left: Points of shape (..., dim).
-        right: Points of shape (..., dim); leading dimensions broadcast against those of ``left``.
+        right: Points of shape (..., dim); leading dimensions broadcast against ``left``.
         c: The curvature is -c.
 
     Returns:
@@ -100,8 +100,8 @@ def pairwise(left: Array, right: Array, c: float) -> Array:
     """Return the distances of all pairs by one matrix product, for training.
 
     ``|x - y|²`` is computed as ``|x|² + |y|² - 2⟨x, y⟩``. In float32, distances as large as HiT's
-    are correct to about seven digits, those near zero only to about 0.05. The gradient is finite
-    everywhere. The product has full precision under autocast.
+    are correct to about seven digits; distances near zero have an error of about 0.05. The gradient
+    is finite everywhere. The product has full precision under autocast.
 
     Args:
         left: Points of shape (n, dim).
@@ -189,10 +189,10 @@ def log_origin(points: Array, c: float) -> Array:
 
 
 def lift_items(points: Array, c: float) -> Array:
-    """Lift items of a search: ``(y/b, |y|²/b)`` with ``b = 1 - c|y|²``.
+    """Lift the items y of a search: ``(y/b, |y|²/b)`` with ``b = 1 - c|y|²``.
 
-    The inner product with a lifted query is ``|x|² - |x - y|²/b(y)``, which decreases with the
-    distance for a fixed query.
+    The inner product with a lifted query x is ``|x|² - |x - y|²/b(y)``. For a fixed query, it
+    decreases as the distance grows.
 
     Args:
         points: Points of shape (..., dim).
@@ -216,7 +216,7 @@ def lift_items(points: Array, c: float) -> Array:
 
 
 def lift_queries(points: Array, c: float) -> Array:
-    """Lift queries of a search: ``(2x, -(1 + c|x|²))``; see :func:`lift_items`.
+    """Lift the queries x of a search: ``(2x, -(1 + c|x|²))``; see :func:`lift_items`.
 
     Args:
         points: Points of shape (..., dim).
@@ -254,7 +254,7 @@ def item_norms(items: Array, c: float) -> Array:
 
 
 def distance_of_products(products: Array, square: Array, c: float) -> Array:
-    """Return the distances that inner products of lifted queries and lifted items stand for.
+    """Convert inner products of lifted queries and lifted items to hyperbolic distances.
 
     For one query, distances ascend as products descend.
 

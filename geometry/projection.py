@@ -1,7 +1,7 @@
-"""Projections: a relation as an affine map of the head, stored in factors instead of as a matrix.
+"""Projections: a relation as an affine map of the head h, stored as factors of its matrix.
 
-In Hyper-CL (Yoo et al., ACL 2024, section 3), a hypernetwork makes a matrix of a relation; the
-public code applies it as h·P·S with P of shape (dim, rank) and S of shape (rank, dim). The
+In Hyper-CL (Yoo et al., ACL 2024, section 3), a hypernetwork makes a matrix for each relation r;
+the public code applies it as h·P·S with P of shape (dim, rank) and S of shape (rank, dim). The
 baselines are the Hadamard product h ∘ s_r, and a linear layer over the concatenation [h; r], which
 is h·W + b_r with one matrix W for all relations.
 """
@@ -19,7 +19,7 @@ __all__ = ["PARTS", "Projections"]
 
 Floats = NDArray[np.float32]
 PARTS = ("left", "right", "scale", "shared", "shift")
-"""Names of the parts, as in storage."""
+"""Names of the arrays of a projection, also in storage."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Projections:
     """Projections of several relations: h·left·right, h ∘ scale or h·shared, plus shift.
 
     Attributes:
-        residual: Whether the projected head is added to the head or replaces it.
+        residual: If true, the projected head is added to the head; otherwise it replaces the head.
         left: Left factors of shape (relations, dim, rank); without ``right``, full matrices of
             shape (relations, dim, dim).
         right: Right factors of shape (relations, rank, dim).
@@ -56,12 +56,12 @@ class Projections:
     def carrying(
         self, relations: NDArray[np.integer], other: Projections, others: NDArray[np.integer]
     ) -> Projections:
-        """Return a copy in which some relations have their projections from another set.
+        """Return a copy in which the projections of some relations come from another set.
 
         Args:
-            relations: Numbers of these relations, of shape (n,).
-            other: The other set, with the same parts.
-            others: Numbers of these relations in the other set, of shape (n,).
+            relations: Numbers of the relations in this set, of shape (n,).
+            other: The other set, with the same arrays.
+            others: Numbers of the same relations in ``other``, of shape (n,).
         """
         parts = {name: array.copy() for name, array in self.parts().items()}
         for name in parts.keys() - {"shared"}:

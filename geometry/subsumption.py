@@ -2,12 +2,17 @@
 
 He et al. (NeurIPS 2024, section 3.3) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ -
 ‖child‖)) and accept a pair if its score is above a threshold. λ and the threshold are fitted on
+<<<<<<< HEAD
 validation pairs; the paper takes them from a grid, here they are searched exactly. Unlike the
 paper, the rule adds δ‖child‖ to the score: the distance at which a pair is accepted may depend on
 the depth of the child. The paper's own rule is the one with δ = 0, ``fit(..., one_weight=True)``.
+=======
+validation pairs. The paper searches a grid; the search here is exact. Unlike the paper, the rule
+adds δ‖child‖ to the score, so that the accepted distance may depend on the depth of the child.
+>>>>>>> w-d-graph
 
-A logistic curve (Platt, 1999) turns scores into probabilities. They are calibrated for the
-distribution of the pairs that the curve was fitted to.
+A logistic curve (Platt, 1999) turns scores into probabilities. The probabilities are calibrated for
+the distribution of the pairs that the curve was fitted to.
 """
 
 from __future__ import annotations
@@ -33,13 +38,13 @@ __all__ = [
 ]
 
 LARGEST_WEIGHT = 64.0
-"""Upper end of the search for λ; the best values are below 10, and above 64 only norms matter."""
+"""Upper end of the search for λ: usual values are below 10; above 64, only norms matter."""
 TOLERANCE = 1e-4
-"""Largest difference in F1 between the λ that the search finds and the best one."""
+"""Largest difference in F1 between the best λ and the λ that the search finds."""
 NARROWEST = 1e-9
-"""Width below which an interval of λ is not halved, as a share of the searched range."""
+"""Smallest interval that the search halves, as a share of the whole range."""
 _BLOCK = 16_384
-"""Pairs whose distances are computed together."""
+"""Number of pairs whose distances are computed at once."""
 
 Floats = NDArray[np.float64]
 
@@ -98,7 +103,7 @@ class Subsumption:
 
         Args:
             distance: Hyperbolic distances between child and parent.
-            gain: Hyperbolic norms of the parents minus those of the children.
+            gain: For each pair, hyperbolic norm of the parent minus hyperbolic norm of the child.
             child: Hyperbolic norms of the children.
         """
         distance, gain, child = (np.asarray(part, np.float64) for part in (distance, gain, child))
@@ -110,7 +115,7 @@ class Subsumption:
 
 
 def best_threshold(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
-    """Find the threshold of the best F1 exactly, by one sort.
+    """Find the threshold with the best F1, exactly, by one sort.
 
     Args:
         scores: Scores of n pairs, of shape (n,).
@@ -118,8 +123,8 @@ def best_threshold(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
 
     Returns:
         F1 and the threshold. The threshold is half-way between two distinct scores, or just below
-        the lowest score if all pairs are accepted; of thresholds with the same F1 it is the
-        highest.
+        the lowest score if all pairs are accepted. If several thresholds have the best F1, the
+        highest is returned.
 
     Raises:
         SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.
@@ -143,31 +148,36 @@ def fit(
 ) -> Subsumption:
     """Fit λ, δ, the threshold and the logistic curve to validation pairs.
 
-    The search starts with the best λ for δ = 0. It then alternates between λ for a fixed λ + δ and
-    λ + δ for a fixed λ, as long as F1 rises. Each search covers [0, 64] and finds a weight whose F1
-    is within 1e-4 of the best. The threshold is exact. The logistic curve is fitted to all pairs
-    with Platt's smoothed targets, so that separable pairs have a finite slope.
+        The first search finds the best λ for δ = 0. Then searches for λ (with λ + δ fixed) and for
+        λ + δ (with λ fixed) alternate as long as F1 rises. Each search covers [0, 64] and finds a
+        weight whose F1 is within 1e-4 of the best. The threshold is exact. The logistic curve is fitted
+        to all pairs with Platt's smoothed targets, so that separable pairs have a finite slope.
 
-    Args:
-        distance: Hyperbolic distances between child and parent, of shape (n,).
-        gain: Hyperbolic norms of the parents minus those of the children, of shape (n,).
-        child: Hyperbolic norms of the children, of shape (n,).
-        labels: Whether the child is subsumed by the parent, of shape (n,).
-        weights: λ and λ + δ; ``None`` to search them.
-        one_weight: Search λ alone, with δ = 0, which is the rule of the paper.
+        Args:
+            distance: Hyperbolic distances between child and parent, of shape (n,).
+            gain: For each pair, hyperbolic norm of the parent minus hyperbolic norm of the child, of
+                shape (n,).
+            child: Hyperbolic norms of the children, of shape (n,).
+            labels: Whether the child is subsumed by the parent, of shape (n,).
+    <<<<<<< HEAD
+            weights: λ and λ + δ; ``None`` to search them.
+            one_weight: Search λ alone, with δ = 0, which is the rule of the paper.
+    =======
+            weights: λ and λ + δ. If ``None``, both are searched.
+    >>>>>>> w-d-graph
 
-    Returns:
-        The rule.
+        Returns:
+            The rule.
 
-    Raises:
-        SettingsError: If the shapes differ, a number is not finite, the labels are all equal, or a
-            weight is negative.
+        Raises:
+            SettingsError: If the shapes differ, a number is not finite, the labels are all equal, or a
+                weight is negative.
 
-    Example:
-        >>> labels = [True, True, False, False]
-        >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [5.0] * 4, labels)
-        >>> rule.score([2.0, 8.0], [-3.0, 1.0], child=5.0) > rule.threshold
-        array([ True, False])
+        Example:
+            >>> labels = [True, True, False, False]
+            >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [5.0] * 4, labels)
+            >>> rule.score([2.0, 8.0], [-3.0, 1.0], child=5.0) > rule.threshold
+            array([ True, False])
     """
     if weights is not None and not all(0 <= weight < math.inf for weight in weights):
         raise SettingsError(f"weights: expected finite numbers of at least 0, found {weights}")
@@ -189,7 +199,7 @@ def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsu
     """Return a rule with its logistic curve fitted to other pairs; weights and threshold stay.
 
     The slope of the curve is always positive (see :func:`~ontodex.geometry.logistic.platt`), so
-    that the order by probability is the order by score.
+    probabilities rank pairs in the same order as scores.
 
     Args:
         rule: The rule whose weights gave the scores.
@@ -226,7 +236,7 @@ def differences(
         c: The curvature is -c.
 
     Returns:
-        Hyperbolic distances, gains (norm of the parent minus norm of the child) and norms of the
+        Hyperbolic distances, gains (norm of the parent minus norm of the child), and norms of the
         children, each ``float64`` of shape (pairs,).
 
     Example:
@@ -276,6 +286,8 @@ def metrics(scores: ArrayLike, labels: ArrayLike, threshold: float) -> dict[str,
 class _Part:
     """A node of the branch and bound: intervals of mixtures and thresholds, and undecided points.
 
+    A mixture is the weight p of the gain in :func:`_best_weight`.
+
     Attributes:
         low: Lower end of the interval of mixtures.
         high: Upper end of the interval of mixtures.
@@ -310,7 +322,7 @@ def _best_threshold(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, fl
 def _best_weights(
     distance: Floats, gain: Floats, child: Floats, truth: NDArray[np.bool_]
 ) -> tuple[float, float]:
-    """Search the weights of both norms: first as one weight, then in turn while F1 rises."""
+    """Search the weights of both norms: first equal weights, then each in turn while F1 rises."""
     parent = gain + child
     above = below = _best_weight(distance, gain, truth)
     f1, _ = _best_threshold(-(distance + above * gain), truth)
@@ -326,11 +338,13 @@ def _best_weights(
 def _best_weight(distance: Floats, gain: Floats, truth: NDArray[np.bool_]) -> float:
     """Search λ by branch and bound over the mixture p in -((1 - p) distance + p gain).
 
-    Distance and gain are standardised. F1 exceeds a goal if 2·true - goal·all, summed over the
-    accepted points, exceeds goal·total. Scores are linear in p, so an upper bound of this sum over
-    an interval of p is the sum with each point at its highest score if it has a positive term, and
-    at its lowest score otherwise. An interval whose bound does not exceed the best F1 found is
-    discarded. Other intervals are halved, with the thresholds and points that are still undecided.
+    Distance and gain are standardised. A point is a distinct (distance, gain) with all its pairs.
+    F1 exceeds a goal if the sum of (2·true - goal·all) over the accepted points exceeds goal·total.
+    Here true and all are the numbers of true pairs and of all pairs at a point, and total is the
+    number of all true pairs. Scores are linear in p. Over an interval of p, an upper bound of the
+    sum takes each point with a positive term at its highest score, and each other point at its
+    lowest score. An interval whose bound does not exceed the best F1 so far is discarded. Other
+    intervals are halved, with the thresholds and points that are still undecided.
     """
     scale = float(np.std(distance)) or 1.0, float(np.std(gain))
     if not scale[1]:
@@ -344,7 +358,7 @@ def _best_weight(distance: Floats, gain: Floats, truth: NDArray[np.bool_]) -> fl
     part = _Part(0.0, limit, -math.inf, math.inf, points, counts, np.zeros((2, 1)))
     grid = [(*_best_at(part, p, total), p) for p in np.linspace(0, limit, 17).tolist()]
     f1, threshold, best = max(grid, key=lambda found: found[0])
-    # The origin is arbitrary; with it among the points near the threshold bounds are tightest.
+    # The origin is arbitrary. Bounds are tightest if it lies among the points near the threshold.
     hard = np.argsort(np.abs(_mixed(points, best) - threshold))[: max(1, made.size // 50)]
     todo = [replace(part, points=points - points[:, hard].mean(1, keepdims=True))]
     while todo:
@@ -356,13 +370,13 @@ def _best_weight(distance: Floats, gain: Floats, truth: NDArray[np.bool_]) -> fl
         smaller = _narrowed(part, f1 + TOLERANCE, total)
         if smaller is not None and part.high - part.low > NARROWEST * limit:
             halves = [replace(smaller, high=middle), replace(smaller, low=middle)]
-            # The half that is nearer to the best mixture is searched first.
+            # The half nearer to the best mixture so far is searched first.
             todo.extend(halves if best > middle else halves[::-1])
     return float(best / (1 - best) * ratio)
 
 
 def _best_at(part: _Part, p: float, total: float) -> tuple[float, float]:
-    """Return the best F1 of mixture p among the thresholds of the node, and its lowest score."""
+    """Return the best F1 of mixture p within the node, and the lowest accepted score."""
     starts, sums = _steps(_mixed(part.points, p), part.counts, part.lowest, part.highest)
     right, accepted = part.sure + sums
     f1 = 2 * right / (accepted + total)
@@ -371,7 +385,10 @@ def _best_at(part: _Part, p: float, total: float) -> tuple[float, float]:
 
 
 def _narrowed(part: _Part, goal: float, total: float) -> _Part | None:
-    """Return the node with the thresholds whose bound exceeds ``goal``, ``None`` without any."""
+    """Return the node with only the thresholds at which F1 may exceed ``goal``.
+
+    If there is no such threshold, return ``None``.
+    """
     ends = [_mixed(part.points, p) for p in (part.low, part.high)]
     lowest, highest = np.minimum(*ends), np.maximum(*ends)
     worth = np.array([2, -goal])
@@ -403,16 +420,22 @@ def _mixed(points: Floats, p: float) -> Floats:
 def _steps(
     scores: Floats, counts: Floats, lowest: float = -math.inf, highest: float = math.inf
 ) -> tuple[Floats, Floats]:
-    """Sum the ``counts`` (r, m) of all points whose score is at least a threshold.
+    """Sum the counts of the points whose score is at least a threshold, for every threshold.
+
+    Args:
+        scores: Score of each point, of shape (m,).
+        counts: Counts to sum, of shape (r, m).
+        lowest: Points with this score or a lower score are left out.
+        highest: Highest threshold.
 
     Returns:
-        Thresholds in descending order, of shape (k,): ``highest``, then the distinct scores between
-        ``highest`` and ``lowest`` (excluded). And the sums for each threshold, of shape (r, k).
+        Thresholds of shape (k,), descending: ``highest``, then the distinct lower scores. And the
+        sums for each threshold, of shape (r, k).
     """
     inside = scores > lowest
     scores = np.append(np.minimum(scores[inside], highest), highest)
     order = np.argsort(-scores)
     scores = scores[order]
-    last = np.append(scores[1:] < scores[:-1], True)  # of each run of equal scores
+    last = np.append(scores[1:] < scores[:-1], True)  # the last of equal scores
     sums = np.cumsum(np.pad(counts[:, inside], ((0, 0), (0, 1)))[:, order], axis=1)
     return scores[last], sums[:, last]

@@ -13,7 +13,7 @@ from ontodex.errors import IndexMismatch
 __all__ = ["SHARD_BYTES", "Vectors", "release"]
 
 SHARD_BYTES = 32 * 1024 * 1024
-"""Largest size in bytes of a block of vectors that is in memory at once."""
+"""Largest size in bytes of a block of vectors in memory."""
 
 
 class Vectors:
@@ -73,7 +73,8 @@ class Vectors:
 def release(vectors: NDArray[np.float32]) -> None:
     """Release the memory of a memory-mapped array; its pages are read again on the next access.
 
-    No effect on other arrays, on copy-on-write maps, and on systems without ``MADV_DONTNEED``.
+    The call has no effect on other arrays, on copy-on-write maps, and on systems without
+    ``MADV_DONTNEED``.
     """
     pages = getattr(vectors, "_mmap", None)
     if (

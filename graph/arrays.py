@@ -1,4 +1,4 @@
-"""Runs of positions, and sets of integer keys as sorted arrays."""
+"""Runs of consecutive positions, and sets of integer keys as sorted arrays."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ Keys = NDArray[np.int64]
 
 
 def runs(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> tuple[Keys, Keys]:
-    """Return (run, position) of every position in the given runs.
+    """List the positions of several runs, one run after the other.
 
     Run ``i`` consists of ``counts[i]`` consecutive positions from ``starts[i]``.
+
+    Returns:
+        For each position the index of its run, and the position itself.
 
     >>> [found.tolist() for found in runs(np.array([5, 9, 2]), np.array([2, 0, 1]))]
     [[0, 0, 2], [5, 6, 2]]

@@ -55,7 +55,9 @@ def readable(identifier: str) -> str:
 
 
 def own_name(identifier: str) -> str:
-    """Return the label of an entity without one: the words of a CURIE or IRI, else the name.
+    """Derive a label from the id of an entity that has no label.
+
+    The label has the words of a CURIE's or IRI's local name, or of an id that is itself a name.
 
     >>> own_name("schema:LocalBusiness"), own_name("New_York"), own_name("YouTube")
     ('Local business', 'New York', 'YouTube')
@@ -86,8 +88,13 @@ def unique_triples(triples: NDArray[np.int32]) -> NDArray[np.int32]:
 def expect_synonyms(count: int, identifier: str, source: str = "") -> None:
     """Reject an entity with more than 100,000 synonyms.
 
+    Args:
+        count: Number of synonyms.
+        identifier: Id of the entity, for the message.
+        source: Name of the source, for the message.
+
     Raises:
-        ReadError: If ``count`` is larger.
+        ReadError: If ``count`` is more than 100,000.
     """
     if count > MOST_SYNONYMS:
         raise ReadError(
@@ -98,8 +105,8 @@ def expect_synonyms(count: int, identifier: str, source: str = "") -> None:
 class GraphBuilder:
     """Collects entities, relations and triples of a source and makes a :class:`KnowledgeGraph`.
 
-    Entities and relations are numbered in the order of first use. Later declarations of an
-    entity add to it: its first label and definition are used, and synonyms are joined.
+    Entities and relations are numbered in the order of first use. An entity may be declared
+    several times: its first label and first definition are used, and all synonyms.
 
     Args:
         source: Name of the source, for messages.
@@ -107,7 +114,8 @@ class GraphBuilder:
 
     Attributes:
         prefixes: IRI namespace of each CURIE prefix.
-        aliases: Entity id for each alternative id; it replaces the alternative id in triples.
+        aliases: Entity id for each alternative id; in triples, the entity id replaces the
+            alternative id.
 
     Example:
         >>> builder = GraphBuilder("by hand")
@@ -136,7 +144,7 @@ class GraphBuilder:
     def entity(
         self, identifier: str, label: str = "", synonyms: Iterable[str] = (), definition: str = ""
     ) -> int:
-        """Declare an entity, or add names and a definition to one; return its row.
+        """Declare an entity, or add names and a definition to a declared one; return its row.
 
         Raises:
             ReadError: If a text is longer than 1,000,000 letters, or the entity has more than
@@ -159,13 +167,19 @@ class GraphBuilder:
         return row
 
     def replace(self, alternatives: Mapping[str, str]) -> None:
-        """Add alternative ids of entities, except for ids that are entities themselves."""
+        """Add alternative ids of declared entities.
+
+        An alternative id that is declared as an entity itself is left out.
+
+        Args:
+            alternatives: Entity id for each alternative id.
+        """
         self.aliases.update(
             {name: one for name, one in alternatives.items() if name not in self and one in self}
         )
 
     def relation(self, identifier: str, label: str = "") -> int:
-        """Declare a relation, or add a label to one; return its number.
+        """Declare a relation, or add a label to a declared one; return its number.
 
         Raises:
             ReadError: If a text is longer than 1,000,000 letters.
@@ -184,8 +198,13 @@ class GraphBuilder:
     def triple(self, head: str, relation: str, tail: str, split: str = "train") -> None:
         """Add a triple.
 
-        A triple between two different ids of one entity is left out. ``split`` is ``train`` for
-        known triples, ``valid`` or ``test`` for held-out triples.
+        A triple between two different ids of one entity is left out.
+
+        Args:
+            head: Id of the head.
+            relation: Id of the relation.
+            tail: Id of the tail.
+            split: ``"train"`` for a known triple, ``"valid"`` or ``"test"`` for a held-out triple.
         """
         rows, relations = self._rows, self._relations
         head_row, number, tail_row = rows.get(head), relations.get(relation), rows.get(tail)

@@ -1,4 +1,4 @@
-"""Columns of text as two arrays: compact in memory, and mapped directly from a file."""
+"""Columns of text as arrays: compact in memory, and directly memory-mapped from a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class TextColumn(Sequence[str]):
 
     Args:
         data: UTF-8 bytes of all strings, one after the other, ``uint8`` of shape (bytes,).
-        offsets: Start of each string and the end of the last, ``int64`` of shape (strings + 1,).
+        offsets: Start of each string in ``data``, and the end of the last string, ``int64`` of
+            shape (strings + 1,).
 
     Example:
         >>> column = TextColumn.of(["Marfan syndrome", "", "Gaucher’s"])
@@ -78,7 +79,8 @@ class NestedTextColumn(Sequence[tuple[str, ...]]):
 
     Args:
         strings: All strings, row after row.
-        rows: First string of each row and the end of the last, ``int64`` of shape (rows + 1,).
+        rows: Position in ``strings`` of the first string of each row, and the end of the last row,
+            ``int64`` of shape (rows + 1,).
 
     Example:
         >>> NestedTextColumn.of([("tall", "high"), ()])[0]

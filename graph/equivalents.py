@@ -1,4 +1,4 @@
-"""Hierarchies through equivalent entities."""
+"""Links of a hierarchy that follow from equivalent entities."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Links = NDArray[np.int32]
 """Pairs of entities, of shape (links, 2)."""
 
 MOST_TIMES, FREE = 20, 100_000
-"""Maximal number of links in all: a multiple of the given ones, and a constant."""
+"""Maximal number of all links: ``MOST_TIMES`` times the given links, plus ``FREE``."""
 
 
 def through_equivalents(links: Links, equivalent: Links, size: int) -> Links:
-    """Return the links of a hierarchy with those that follow from equivalence.
+    """Return the links of a hierarchy, and the links that follow from equivalent entities.
 
     Equivalent entities share their parents and children: for each link, every equivalent of the
     child is linked to every equivalent of the parent. Equivalents are not linked to each other.
-    Entities whose equivalence would close a cycle are not merged, and none are if more than 20
-    links for each given link, and 100,000, would follow.
+    Entities whose equivalence would close a cycle are not merged. The given links alone are
+    returned if all links would outnumber 20 times the given links plus 100,000.
 
     Args:
         links: Child and parent of each link, ``int32`` of shape (links, 2).
@@ -28,7 +28,7 @@ def through_equivalents(links: Links, equivalent: Links, size: int) -> Links:
         size: Number of entities.
 
     Returns:
-        Links, ``int32`` of shape (n, 2), starting with the given ones.
+        Links, ``int32`` of shape (n, 2), starting with the given links.
 
     >>> car, automobile, vehicle, convertible = range(4)
     >>> links = np.array([[automobile, vehicle], [convertible, car]], dtype=np.int32)

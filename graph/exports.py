@@ -1,4 +1,4 @@
-"""A graph as RDF statements, as an rdflib graph and as a networkx graph."""
+"""Exports of a graph: RDF statements, an rdflib graph and a networkx graph."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class Statement(NamedTuple):
     Attributes:
         subject: An IRI.
         predicate: An IRI.
-        object: An IRI, or a text.
-        is_text: Whether it is a text.
+        object: An IRI, or a literal text.
+        is_text: Whether ``object`` is a text.
     """
 
     subject: str
@@ -79,9 +79,10 @@ def entity_iri(name: str, prefixes: Mapping[str, str]) -> str:
 
 
 def relation_iri(name: str, prefixes: Mapping[str, str]) -> str:
-    """Return the IRI of a relation: as :func:`entity_iri`, but under ``urn:ontodex:relation/``.
+    """Return the IRI of a relation.
 
-    An entity and a relation of the same id have different IRIs, unless the id is an IRI or CURIE.
+    An id that is neither an IRI nor a CURIE with a known prefix is percent-encoded under
+    ``urn:ontodex:relation/``. An entity with the same id therefore has a different IRI.
     """
     iri = entity_iri(name, prefixes)
     return f"{rdf.RELATIONS}{quote(name, safe='')}" if iri.startswith(rdf.OURS) else iri
@@ -96,7 +97,10 @@ def _is_iri(name: str) -> bool:
 
 
 def statements(graph: Columns) -> Iterator[Statement]:
-    """Yield labels of relations, names and definitions of entities, and known triples."""
+    """Yield a graph as statements.
+
+    The order is: types and labels of relations, names and definitions of entities, known triples.
+    """
     entities = [entity_iri(name, graph.prefixes) for name in graph.ids]
     relations = [relation_iri(name, graph.prefixes) for name in graph.relation_ids]
     for relation, label in zip(relations, graph.relation_labels, strict=True):

@@ -30,7 +30,7 @@ def _hops(entity: int, step: Callable[[int], Rows]) -> dict[int, int]:
 
 
 def _ascending(rows: Iterable[int], but: int) -> Rows:
-    """Return rows in ascending order, without ``but``."""
+    """Return the distinct rows in ascending order, without the row ``but``."""
     return np.array(sorted(set(rows) - {but}), dtype=np.int32)
 
 
@@ -41,11 +41,12 @@ class Hierarchy:
         children: Child of each link, ``int32`` of shape (links,).
         parents: Parent of each link, ``int32`` of shape (links,).
         ids: Id of each row.
-        on_cycle: ``"raise"``, or ``"ignore"`` to remove the links that close a cycle; they are
-            listed in ``dropped``.
+        on_cycle: ``"raise"`` raises an error if there is a cycle; ``"ignore"`` removes the links
+            that close a cycle, and lists them in ``dropped``.
 
     Raises:
-        CycleError: If the links have a cycle and ``on_cycle`` is ``"raise"``; it lists one.
+        CycleError: If the links have a cycle and ``on_cycle`` is ``"raise"``; the message lists the
+            entities of one cycle.
 
     Example:
         >>> pets = Hierarchy(np.array([1, 2]), np.array([0, 1]), ids=["animal", "dog", "poodle"])
@@ -118,7 +119,8 @@ class Hierarchy:
         """Return the siblings of many entities, ascending.
 
         Returns:
-            Position in ``entities`` and sibling, each of shape (pairs,).
+            For each (entity, sibling) pair, the position in ``entities`` and the row of the
+            sibling, both of shape (pairs,).
         """
         rows, n = np.asarray(entities), max(len(self.ids), 1)
         owners, parents = self.parents_of(rows)
@@ -131,7 +133,8 @@ class Hierarchy:
         """Return the direct parents of many entities.
 
         Returns:
-            Position in ``entities`` and parent, each of shape (pairs,).
+            For each (entity, parent) pair, the position in ``entities`` and the row of the
+            parent, both of shape (pairs,).
         """
         starts = self._parent_starts
         owners, places = runs(starts[entities], starts[np.asarray(entities) + 1] - starts[entities])
@@ -141,7 +144,8 @@ class Hierarchy:
         """Return the direct children of many entities.
 
         Returns:
-            Position in ``entities`` and child, each of shape (pairs,).
+            For each (entity, child) pair, the position in ``entities`` and the row of the
+            child, both of shape (pairs,).
         """
         starts = self._child_starts
         owners, places = runs(starts[entities], starts[np.asarray(entities) + 1] - starts[entities])
@@ -151,7 +155,8 @@ class Hierarchy:
         """Return the ancestors of many entities.
 
         Returns:
-            Position in ``entities`` and ancestor, each of shape (pairs,).
+            For each (entity, ancestor) pair, the position in ``entities`` and the row of the
+            ancestor, both of shape (pairs,).
         """
         n, keys = max(len(self.ids), 1), self.subsumption_keys
         first = np.searchsorted(keys, np.asarray(entities, dtype=np.int64) * n)
@@ -231,7 +236,10 @@ class Hierarchy:
 
     @cached_property
     def subsumption_keys(self) -> Keys:
-        """Sorted pairs as ``descendant * entities + ancestor``, ``int64`` of shape (pairs,)."""
+        """All (descendant, ancestor) pairs as sorted keys, ``int64`` of shape (pairs,).
+
+        The key of a pair is ``descendant * len(ids) + ancestor``.
+        """
         n, levels = max(len(self.ids), 1), self._longest[self.links[:, 0]]
         links = self.links[np.argsort(levels, kind="stable")].astype(np.int64)
         starts, counts = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -254,7 +262,10 @@ class Hierarchy:
         return np.sort(keys[:used])
 
     def _runs_in_a_circle(self) -> bool:
-        """Return whether the links have a cycle: whether repeated removal of roots ends early."""
+        """Return whether the links have a cycle.
+
+        Entities without parents are removed repeatedly; entities on a cycle always remain.
+        """
         left = np.diff(self._parent_starts)
         free = np.flatnonzero(left == 0)
         gone = len(free)
@@ -268,9 +279,11 @@ class Hierarchy:
         return gone < len(self.ids)
 
     def _closing_links(self) -> list[tuple[tuple[int, int], tuple[int, ...]]]:
-        """Return each link that closes a cycle, with the cycle.
+        """Find the links that close a cycle by a depth-first search upwards, in the order of ids.
 
-        Links are found by a depth-first search upwards, in the order of ids.
+        Returns:
+            For each such link, the link as (child, parent), and the rows of its cycle from the
+            parent upwards to the same parent.
         """
         found: list[tuple[tuple[int, int], tuple[int, ...]]] = []
         done: set[int] = set()

@@ -1,4 +1,4 @@
-"""Usual names of the relation from child to parent, and of its inverse."""
+"""Usual names of hierarchy relations: from child to parent, and from parent to child."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ BROADER = frozenset(
 """Normalised names of the broader relation of thesauri."""
 
 EQUIVALENT = frozenset(("equivalentclass", "equivalent class"))
-"""Names of the relation between classes that are the same (``owl:equivalentClass``)."""
+"""Normalised names of the relation between equivalent classes (``owl:equivalentClass``)."""
 
 UPWARD = SUBCLASS | BROADER | {"hypernym", "instance hypernym"}
-"""Names that always mean a relation from child to parent."""
+"""Normalised names that always mean a relation from child to parent."""
 
 PARENT = frozenset(
     ("parent", "parents", "superclass", "super class", "generalisation", "generalization")
 )
-"""Names that mean it in a query, but may mean another relation in a graph."""
+"""Normalised names that mean a relation from child to parent in a query.
+
+In a graph, a relation with such a name may mean something else.
+"""
 
 DOWNWARD = frozenset(
     (
@@ -52,7 +55,7 @@ DOWNWARD = frozenset(
         ),
     )
 )
-"""Names of the inverse relation, from parent to child."""
+"""Normalised names of a relation from parent to child."""
 
 
 def spelt(identifier: str, label: str = "") -> frozenset[str]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 
 NAMED = 5
-"""Number of removed links of a hierarchy in a warning."""
+"""Maximal number of removed hierarchy links that a warning lists."""
 
 
 def no_triples() -> NDArray[np.int32]:
@@ -57,21 +57,21 @@ class KnowledgeGraph:
 
     Attributes:
         ids: CURIE, IRI or name of each entity, unique.
-        labels: Label of each entity; the id where the source has none.
+        labels: Label of each entity; a name derived from the id if the source has no label.
         synonyms: Other names of each entity.
         definitions: Definition of each entity, or an empty string.
-        alternative_ids: Other ids of each entity: former ids, ids of entities it replaces, and its
-            ids in other vocabularies; none of them is in ``ids``.
+        alternative_ids: Other ids of each entity: former ids, ids of entities that it replaces, and
+            its ids in other vocabularies. An alternative id is never in ``ids``.
         relation_ids: Identifier of each relation, unique.
         relation_labels: Label of each relation, such as "has phenotype".
         heads: Head of each known triple, ``int32`` of shape (triples,).
-        relations: Relation of each known triple, likewise.
-        tails: Tail of each known triple, likewise.
+        relations: Relation of each known triple, ``int32`` of shape (triples,).
+        tails: Tail of each known triple, ``int32`` of shape (triples,).
         valid: Triples held out for validation, ``int32`` of shape (n, 3): head, relation, tail.
-        test: Triples held out for testing, likewise.
+        test: Triples held out for testing, ``int32`` of shape (n, 3).
         prefixes: IRI namespace of each CURIE prefix.
-        upward: Ids of the relations from child to parent, if they are given; else they are known by
-            their names.
+        upward: Ids of the relations from child to parent. If empty, these relations are recognised
+            by their names (:attr:`hierarchy_relations`).
         source: Name of the source.
         skipped: Number of faulty parts of the source that were left out.
         mappings: Mappings of the tables that were read, as written by
@@ -103,12 +103,12 @@ class KnowledgeGraph:
 
     @property
     def n_relations(self) -> int:
-        """Number of relations, inverses not counted."""
+        """Number of relations, without inverses."""
         return len(self.relation_ids)
 
     @property
     def n_triples(self) -> int:
-        """Number of known triples, those held out not counted."""
+        """Number of known triples, without held-out triples."""
         return len(self.heads)
 
     @property
@@ -138,7 +138,7 @@ class KnowledgeGraph:
     def with_stored(self, names: NameIndex, by_tail: NDArray[np.int64]) -> KnowledgeGraph:
         """Return the graph with :attr:`names` and :attr:`by_tail` set to stored values."""
         graph = replace(self)
-        vars(graph).update(names=names, by_tail=by_tail)  # the places of cached properties
+        vars(graph).update(names=names, by_tail=by_tail)  # where cached properties keep values
         return graph
 
     @cached_property
@@ -195,7 +195,7 @@ class KnowledgeGraph:
 
     @cached_property
     def names(self) -> NameIndex:
-        """Entities by id, label, synonym and alternative id."""
+        """Index of entities by id, label, synonym and alternative id."""
 
         def every_name() -> Iterator[tuple[str, int, NameKind]]:
             for row, name in enumerate(self.ids):
@@ -214,11 +214,12 @@ class KnowledgeGraph:
     def find(self, name: str) -> tuple[int, NameKind] | None:
         """Return the entity with a CURIE, IRI, label, synonym or alternative id.
 
-        Of several entities, the order is: the kind of the name (id, label, synonym, alternative
-        id), exact spelling before another case, number of triples, and row.
+        If several entities match, they are compared by the kind of the matched name (id, label,
+        synonym, alternative id), then by spelling (exact before normalised), then by number of
+        triples, then by row. The first entity is returned.
 
         Returns:
-            Row and kind of the name; ``None`` if no entity has it.
+            Row of the entity and kind of the name; ``None`` if no entity matches.
         """
         found = self.find_all(name)
         if found is None:
@@ -227,9 +228,12 @@ class KnowledgeGraph:
         return self.by_links(rows)[0], kind
 
     def find_all(self, name: str) -> tuple[list[int], NameKind] | None:
-        """Return the rows of all entities that match a name equally well, and its kind.
+        """Return the rows of all entities that match a name best, and the kind of the name.
 
-        See :meth:`find`; the number of triples does not count here.
+        Matches are compared as in :meth:`find`, but not by number of triples or row.
+
+        Returns:
+            Rows and kind of the name; ``None`` if no entity matches.
         """
         return self._strongest(self.names, name, self._names_of)
 
@@ -242,9 +246,9 @@ class KnowledgeGraph:
     def _strongest(
         self, index: NameIndex, name: str, names_of: Callable[[int, NameKind], Sequence[str]]
     ) -> tuple[list[int], NameKind] | None:
-        """Look up a name as it is, as a CURIE, and in the other forms of an identifier.
+        """Look up a name as given, as a CURIE, and in other forms of the identifier.
 
-        Other forms are not looked up if the name is exactly an id.
+        If the name is an id in exactly this spelling, other forms are not looked up.
         """
         spelt = tuple(dict.fromkeys((name, contract(name, self.prefixes))))
         found = index.strongest(spelt, names_of)
@@ -266,7 +270,7 @@ class KnowledgeGraph:
 
     @cached_property
     def _relation_names(self) -> dict[NameKind, list[str]]:
-        """Names of the relations by kind; local names are in the place of synonyms."""
+        """Names of the relations by kind; local names have the kind of synonyms."""
         ids = list(self.relation_ids)
         return {
             NameKind.ID: ids,
@@ -285,11 +289,13 @@ class KnowledgeGraph:
     def find_relation(self, name: str) -> tuple[int, NameKind] | None:
         """Return the relation with a CURIE, IRI, label or local name.
 
-        A local name counts as an id, but after labels. Otherwise the order is that of :meth:`find`,
-        with the lowest number first.
+        If several relations match, they are compared by the kind of the matched name (id, label,
+        local name), then by spelling (exact before normalised), then by number. The first relation
+        is returned.
 
         Returns:
-            Number and kind of the name; ``None`` if no relation has it.
+            Number of the relation, and kind of the name (a local name has the kind of an id);
+            ``None`` if no relation matches.
         """
         found = self._strongest(
             self._relation_index, name, lambda number, kind: (self._relation_names[kind][number],)
@@ -303,7 +309,10 @@ class KnowledgeGraph:
 
     @cached_property
     def hierarchy_relations(self) -> tuple[int, ...]:
-        """Relations from child to parent: :attr:`upward`, or those with usual names (is a, …)."""
+        """Numbers of the relations from child to parent.
+
+        If :attr:`upward` is empty, these are the relations with usual names (is a, …).
+        """
         if self.upward:
             return tuple(
                 number
@@ -319,13 +328,13 @@ class KnowledgeGraph:
         return tuple(found)
 
     def with_hierarchy(self, *relations: str) -> KnowledgeGraph:
-        """Return the graph with given relations as those from child to parent.
+        """Return the graph with the given relations as its relations from child to parent.
 
         Args:
-            relations: Id or label of each.
+            relations: Id or label of each relation.
 
         Raises:
-            UnknownRelation: If the graph does not have one.
+            UnknownRelation: If the graph lacks one of the relations.
         """
         return replace(
             self, upward=tuple(self.relation_ids[self.expect_relation(name)] for name in relations)
@@ -335,7 +344,7 @@ class KnowledgeGraph:
         """Return the number of a relation; see :meth:`find_relation`.
 
         Raises:
-            UnknownRelation: If the graph does not have it.
+            UnknownRelation: If the graph does not have the relation.
         """
         found = self.find_relation(name)
         if found is None:
@@ -352,12 +361,13 @@ class KnowledgeGraph:
 
         Args:
             relation: The relation from child to parent; by default :attr:`hierarchy_relations`.
-            on_cycle: ``"raise"``; ``"warn"`` removes the links that close a cycle, with a
-                :class:`~ontodex.graph.ReadWarning` that counts them and lists the first;
-                ``"ignore"`` removes them without a warning.
+            on_cycle: What to do if the links have a cycle: ``"raise"`` raises an error, ``"warn"``
+                removes the links that close a cycle, with a :class:`~ontodex.graph.ReadWarning`
+                that counts the links and lists the first ones, ``"ignore"`` removes the links
+                without a warning.
 
         Raises:
-            GraphError: If no relation has a usual name, and none is given.
+            GraphError: If ``relation`` is ``None`` and the graph has no hierarchy relation.
             UnknownRelation: If the graph does not have the given relation.
             CycleError: If the links have a cycle and ``on_cycle`` is ``"raise"``.
         """
@@ -449,7 +459,7 @@ class KnowledgeGraph:
             digest.update(column.data.tobytes())
         if len(
             self.alternative_ids.strings
-        ):  # the hash of a graph without them is that of earlier versions
+        ):  # graphs without alternative ids keep the hash of earlier versions
             digest.update(
                 self.alternative_ids.strings.offsets.tobytes()
                 + self.alternative_ids.strings.data.tobytes()

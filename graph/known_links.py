@@ -14,25 +14,28 @@ from ontodex.graph.knowledge_graph import both_directions
 __all__ = ["KnownLinks"]
 
 MANY = 20
-"""Number of tails of a query from which on larger numbers are not distinguished."""
+"""Queries with this many known tails or more are counted together."""
 
 SMOOTHED = 0.5
-"""Pseudo-counts of queries with more tails, and of queries without more tails."""
+"""Pseudo-count, added to the number of queries with more tails and of queries without."""
 
 Rows = NDArray[np.int64]
 
 
 class KnownLinks:
-    """Known triples; relations from R on are inverses.
+    """Looks up the known tails of (entity, relation) queries.
+
+    R is the number of relations of the graph. Relations with numbers R and above are inverses: the
+    inverse of relation r has the number r + R.
 
     Args:
         triples: Head, relation and tail, of shape (n, 3).
         n_entities: Number of entities.
-        n_relations: Number of relations R.
+        n_relations: R.
 
     Attributes:
         n_entities: Number of entities.
-        n_relations: Number of relations with inverses, 2R.
+        n_relations: Number of relations and inverses, 2R.
         triples: Distinct triples and inverse triples, ascending, of shape (links, 3).
 
     Example:
@@ -65,7 +68,7 @@ class KnownLinks:
 
     @cached_property
     def _going_on(self) -> NDArray[np.float64]:
-        """Probability of more tails by relation and number of tails, up to :data:`MANY`."""
+        """Log probability of more tails, of shape (2R, MANY + 1), by number of known tails."""
         questions, counts = np.unique(self._questions, return_counts=True)
         relations = questions % self.n_relations
         exactly = np.zeros((self.n_relations, MANY + 2))
@@ -78,15 +81,19 @@ class KnownLinks:
     def going_on(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float64]:
-        """Return the log probability that an entity has more tails than the known ones.
+        """Return the log probability that a query has more tails than the known ones.
 
-        It is estimated from the entities with the same number of tails, and is 0 for an entity
-        without tails. It is very low where no entity has more tails: a person has one place of
-        birth.
+        For a query with k known tails, the probability is the smoothed share of queries with more
+        than k tails, among the queries of the same relation with at least k tails. It is very low
+        if no entity has more tails: a person has one place of birth. For a query without known
+        tails, the result is 0.
 
         Args:
-            entities: Rows, of shape (n,).
-            relations: Relations, of shape (n,).
+            entities: Rows of the queries' entities, of shape (n,).
+            relations: Relations of the queries, of shape (n,).
+
+        Returns:
+            ``float64`` of shape (n,).
         """
         counts = np.minimum(self.spans(entities, relations)[1], MANY)
         usual: NDArray[np.float64] = self._going_on[relations, counts]
@@ -100,7 +107,7 @@ class KnownLinks:
         Args:
             entities: Rows, of shape (n,).
             relations: Relations, of shape (n,).
-            most: Queries with more tails are left out.
+            most: If given, queries with more than this many tails are left out.
 
         Returns:
             Position of the query of each tail, ascending, and the tail; each of shape (tails,).
@@ -131,7 +138,7 @@ class KnownLinks:
         relations: NDArray[np.integer],
         tails: NDArray[np.integer],
     ) -> NDArray[np.bool_]:
-        """Return whether each triple is known; shapes are broadcast."""
+        """Return whether each triple is known; the shapes of the arguments broadcast."""
         return within(self._keys, self._key(entities, relations) * self.n_entities + tails)
 
     def inverse(self, relations: NDArray[np.integer]) -> Rows:

@@ -34,15 +34,16 @@ def merge(
 ) -> KnowledgeGraph:
     """Return the union of two graphs, with entities matched by id, alternative id or name.
 
-    ``other`` is aligned with ``graph`` (:func:`aligned`). Then entities of ``graph`` that are only
-    in links, and relations without a label, are matched with those of ``other`` in the same way.
-    An entity that has the id of a relation of the other graph, and no links, gives its label to
-    that relation. Labels, definitions and synonyms are joined as by :func:`union`.
+    ``other`` is aligned with ``graph`` (:func:`aligned`). Then two kinds of names in ``graph`` are
+    matched with ``other`` in the same way: entities that occur only in links, and relations without
+    a label. If an unlinked entity has the id of an unlabelled relation of the other graph, its
+    label becomes the label of that relation, and the entity is removed. Labels, definitions and
+    synonyms are combined as in :func:`union`.
 
     Args:
         graph: The graph whose ids and labels take precedence.
         other: The graph that is added.
-        corrects: Whether definitions of ``other`` take precedence.
+        corrects: If true, definitions of ``other`` take precedence, otherwise those of ``graph``.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -68,15 +69,16 @@ def union(
 ) -> KnowledgeGraph:
     """Return the union of two graphs, with entities and relations matched by id alone.
 
-    Entities and relations of ``graph`` keep their rows; new ones follow. An entity of both graphs
-    has the label and definition of ``graph``, unless the label is derived from the id, or ``other``
-    ``corrects`` definitions. Its synonyms and alternative ids are those of both graphs, and a
-    second label is a synonym. A triple that either graph holds out is held out.
+    Entities and relations of ``graph`` keep their rows; new entities and relations of ``other``
+    follow. An entity of both graphs gets the label of ``graph``, unless this label is derived from
+    the id and ``other`` has a label. If both graphs have a label, the label of ``other`` becomes a
+    synonym. Synonyms and alternative ids of both graphs are joined. A triple that is held out in
+    one graph is held out in the union.
 
     Args:
         graph: The graph whose labels take precedence.
         other: The graph that is added.
-        corrects: Whether definitions of ``other`` take precedence.
+        corrects: If true, definitions of ``other`` take precedence, otherwise those of ``graph``.
     """
     ids, rows = _joined(graph.ids, other.ids)
     relation_ids, numbers = _joined(graph.relation_ids, other.relation_ids)
@@ -141,14 +143,28 @@ def union(
 def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     """Return a graph with its ids written as in another graph.
 
-    A CURIE is matched with its IRI, whatever the prefixes of each graph, and an alternative id or
-    another form of an id with the entity of ``graph`` (its label and definition apply then). A name
-    that ``part`` has in links only becomes the entity with this label, or else with this synonym,
-    if there is exactly one. Ids may be in the result twice. Links between two ids that become one
-    are removed. A relation without an id of its own becomes the relation with its label. A relation
-    named ``is_a``, ``subclass of`` and the like becomes the hierarchy relation of ``graph``: of
-    several, one with such a name, or the one with most triples; ``broader`` and the like become one
-    of that kind. The result has the prefixes that ``graph`` lacks.
+    Ids of entities in ``part`` are replaced by ids of ``graph`` in three cases:
+
+    - A CURIE and an IRI stand for the same entity, whatever the prefixes of each graph.
+    - An id is an alternative id, or another form of the id, of an entity of ``graph``. The label
+      and definition in ``graph`` then apply.
+    - A name that occurs only in links is the label of exactly one entity, or, if no entity has this
+      label, a synonym of exactly one entity.
+
+    Two rows of the result may therefore have the same id. Links between two ids that become one
+    are removed.
+
+    Relations are matched by CURIE, IRI and other forms of their ids as well. A relation whose id is
+    a name in words is replaced by the relation of ``graph`` with the same label. A relation named
+    ``is_a``, ``subclass of`` and the like is replaced by a hierarchy relation of ``graph``,
+    preferably one with such a name, then by number of triples. A relation named ``broader`` and the
+    like is replaced only by a hierarchy relation with such a name.
+
+    The result keeps only those prefixes that ``graph`` lacks.
+
+    Args:
+        part: The graph to rewrite.
+        graph: The graph with the wanted ids.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -207,10 +223,12 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
 def _with_labels_of(
     graph: KnowledgeGraph, other: KnowledgeGraph
 ) -> tuple[KnowledgeGraph, KnowledgeGraph]:
-    """Move labels of relations that the other graph has as unlinked entities to the relations.
+    """Take labels for unlabelled relations of ``graph`` from entities of ``other``.
+
+    An entity is used if its id is the id of the relation, and no triple links it.
 
     Returns:
-        The graph with these labels, and the other graph without these entities.
+        ``graph`` with these labels, and ``other`` without these entities.
     """
     bare = zip(graph.relation_ids, graph.relation_labels, strict=True)
     unnamed = {name for name, label in bare if label == readable(name)}.intersection(
@@ -239,7 +257,14 @@ def _with_labels_of(
 def _relabelled(
     labels: Sequence[str], before: Sequence[str], after: Sequence[str], made: Callable[[str], str]
 ) -> TextColumn:
-    """Return labels; those that were derived from an id are derived from the new id."""
+    """Return labels in which a label derived from an old id is derived from the new id.
+
+    Args:
+        labels: Label of each entity or relation.
+        before: Their old ids.
+        after: Their new ids.
+        made: Derives a label from an id.
+    """
     rows = zip(labels, before, after, strict=True)
     return TextColumn.of(made(new) if label == made(old) else label for label, old, new in rows)
 
@@ -249,18 +274,22 @@ def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:
 
 
 def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dict[str, str]:
-    """Return the entity of ``graph`` for each id of ``part`` that stands for another id.
+    """Match ids of ``part`` with entities that have another id in ``graph``.
 
-    An id stands for the entity that has it as an alternative id or in another form
-    (:func:`~ontodex.graph.identifiers.reference`). A name in links alone stands for the only entity
-    of both graphs with that label, where an id without a label counts by the name in it; if several
-    have the label, a :class:`ReadWarning` is given. If none has it, the name stands for the only
-    entity with exactly that synonym.
+    An id stands for the entity that has this id as an alternative id, or that has another form of
+    this id (:func:`~ontodex.graph.identifiers.reference`). A name that occurs only in links stands
+    for the entity with this label, if exactly one entity of both graphs has it; an entity without a
+    label counts with the name that is derived from its id. If several entities have the label, the
+    name is not matched, and a :class:`ReadWarning` is issued. If no entity has the label, the name
+    stands for the only entity of ``graph`` that has it as a synonym, in exactly this spelling.
 
     Args:
         part: The graph with the ids.
-        linked: Ids of ``part`` that are in links only.
+        linked: Ids of ``part`` that occur only in links.
         graph: The graph with the entities.
+
+    Returns:
+        The id in ``graph`` for each id of ``part`` that is matched.
     """
     alternatives = zip(
         graph.alternative_ids.strings, graph.alternative_ids.owners.tolist(), strict=True
@@ -310,11 +339,11 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
 
 
 def _by_reference(names: Iterable[str], prefixes: Mapping[str, str]) -> dict[Reference, list[str]]:
-    """Group ids by what they refer to in a known vocabulary.
+    """Group ids by their references; ids outside the known vocabularies are left out.
 
     Args:
         names: The ids.
-        prefixes: Namespaces of the prefixes of their source.
+        prefixes: IRI namespace of each CURIE prefix in the source of the ids.
     """
     found: dict[Reference, list[str]] = {}
     for name in names:
@@ -324,7 +353,10 @@ def _by_reference(names: Iterable[str], prefixes: Mapping[str, str]) -> dict[Ref
 
 
 def _of_synonyms(names: Collection[str], graph: KnowledgeGraph) -> dict[str, str]:
-    """Return the id of the entity for each name that is exactly a synonym of one entity only."""
+    """Return the id of the entity for each name that is a synonym of exactly one entity.
+
+    Names and synonyms must have the same spelling.
+    """
     rows = zip(graph.synonyms.strings, graph.synonyms.owners.tolist(), strict=True) if names else ()
     return unique_ids_by_name(
         (synonym, graph.ids[row]) for synonym, row in rows if synonym in names
@@ -337,7 +369,7 @@ def _rows(graph: KnowledgeGraph) -> Iterator[tuple[str, str]]:
 
 
 def _is_word(name: str) -> bool:
-    """Return whether an id is a name in words: no IRI, CURIE or number."""
+    """Return whether an id is a name in words, not an IRI, a CURIE or a number."""
     return local_name(name) == name and any(map(str.isalpha, name))
 
 
@@ -346,8 +378,9 @@ def _renamed(
 ) -> KnowledgeGraph:
     """Return a graph with some ids replaced by ids of another graph.
 
-    If either graph describes the new id, the label of the replaced id becomes a synonym, except for
-    labels of obsolete terms. Links between two ids that become one are removed.
+    If either graph has a label, a definition or synonyms for the new id, the old label becomes a
+    synonym (unless it marks an obsolete term), and the old definition is dropped. Otherwise the
+    entity keeps its label and definition. Links between two ids that become one are removed.
 
     Args:
         graph: The graph.
@@ -397,10 +430,15 @@ def _renamed(
 
 
 def _hierarchy_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
-    """Return the hierarchy relation of ``graph`` for each relation of ``part`` with a usual name.
+    """Match relations of ``part`` that have a usual name of a hierarchy relation.
 
-    That is a relation with a name of the same kind. Names of subclasses match any hierarchy
-    relation, if none has such a name. Of several, the one with most triples is taken.
+    A name such as ``is_a`` (:data:`~ontodex.graph.hierarchy_names.SUBCLASS`) is matched with a
+    hierarchy relation of ``graph`` that has such a name, or with any hierarchy relation if none has
+    one. A name such as ``broader`` is matched only with a hierarchy relation that has such a name.
+    If several fit, the relation with most triples is used.
+
+    Returns:
+        The id in ``graph`` for each id of ``part`` that is matched.
     """
     known = {number: _spelt(graph, number) for number in graph.hierarchy_relations}
     counts = np.bincount(graph.relations, minlength=graph.n_relations)
@@ -424,7 +462,11 @@ def _spelt(graph: KnowledgeGraph, relation: int) -> frozenset[str]:
 
 
 def _named_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
-    """Return the relation of ``graph`` with the label of each relation of ``part`` without id."""
+    """Match relations of ``part`` whose ids are only names with relations of the same label.
+
+    Returns:
+        The id in ``graph`` for each id of ``part`` that is matched.
+    """
     labelled = zip(graph.relation_ids, graph.relation_labels, strict=True)
     by_label = unique_ids_by_name((normalise(label), identifier) for identifier, label in labelled)
     known, meant = set(graph.relation_ids), {}
@@ -436,7 +478,11 @@ def _named_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, s
 
 
 def _same_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
-    """Return the relation of ``graph`` for each of ``part`` with another form of its id."""
+    """Match relations of ``part`` with relations that have another form of the same id.
+
+    Returns:
+        The id in ``graph`` for each id of ``part`` that is matched.
+    """
     known = set(graph.relation_ids)
     own = _by_reference((name for name in part.relation_ids if name not in known), part.prefixes)
     there = _by_reference(graph.relation_ids, graph.prefixes) if own else {}
@@ -444,7 +490,7 @@ def _same_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, st
 
 
 def _with_relations(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
-    """Return a graph with new ids of some relations."""
+    """Return a graph with new ids of some relations; ``meant`` has the new id of each old id."""
     if not meant:
         return graph
     ids = TextColumn.of(meant.get(name, name) for name in graph.relation_ids)
@@ -454,7 +500,9 @@ def _with_relations(graph: KnowledgeGraph, meant: Mapping[str, str]) -> Knowledg
 
 
 def _only_linked(graph: KnowledgeGraph, among: Collection[str] | None = None) -> Iterator[str]:
-    """Yield the ids of entities without label, definition and synonyms.
+    """Yield the ids of entities that occur only in links.
+
+    Such entities have no label, no definition and no synonyms.
 
     Args:
         graph: The graph.
@@ -477,7 +525,7 @@ def _only_linked(graph: KnowledgeGraph, among: Collection[str] | None = None) ->
 
 
 def _joined(*parts: Sequence[str]) -> tuple[list[str], list[Rows]]:
-    """Return all distinct names, and the positions of the names of each part among them."""
+    """Return the distinct names of all parts, and for each part the positions of its names."""
     places: dict[str, int] = {}
     moved = [[places.setdefault(name, len(places)) for name in names] for names in parts]
     return list(places), [np.array(rows, dtype=np.int32) for rows in moved]
@@ -486,12 +534,12 @@ def _joined(*parts: Sequence[str]) -> tuple[list[str], list[Rows]]:
 def _all_names(
     size: int, columns: Sequence[NestedTextColumn], rows: Sequence[Rows]
 ) -> list[dict[str, None]]:
-    """Return the distinct names of each entity in all parts.
+    """Return the distinct names that each entity has in any part.
 
     Args:
-        size: Number of entities.
-        columns: Names of the entities of each part.
-        rows: Rows of the entities of each part.
+        size: Number of entities in the union.
+        columns: For each part, the names of its entities.
+        rows: For each part, the rows of its entities in the union.
     """
     names: list[dict[str, None]] = [{} for _ in range(size)]
     for column, places in zip(columns, rows, strict=True):
@@ -504,12 +552,12 @@ def _all_names(
 def _filled(
     size: int, columns: Sequence[Sequence[str]], rows: Sequence[NDArray[np.integer]]
 ) -> list[str]:
-    """Return the first text of each entity that is not empty.
+    """Return the first non-empty text of each entity, or an empty string.
 
     Args:
-        size: Number of entities.
-        columns: Texts of the entities of each part.
-        rows: Rows of the entities of each part.
+        size: Number of entities in the union.
+        columns: For each part, the texts of its entities.
+        rows: For each part, the rows of its entities in the union.
     """
     texts = [""] * size
     for column, places in zip(columns, rows, strict=True):
@@ -524,12 +572,12 @@ def _named(
     rows: Sequence[NDArray[np.integer]],
     made: Callable[[str], str],
 ) -> list[str]:
-    """Return the first label of each id that is not derived from an id, or else a derived one.
+    """Return the first label of each id that differs from the derived label, or the derived label.
 
     Args:
         names: All ids.
-        parts: Ids and labels of each part.
-        rows: Positions of the ids of each part in ``names``.
+        parts: For each part, its ids and labels.
+        rows: For each part, the positions of its ids in ``names``.
         made: Derives a label from an id.
     """
     given = [

@@ -48,7 +48,7 @@ def normalise(name: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def language_rank(language: str, wanted: str) -> int:
-    """Return the rank of a language tag: 0 wanted, 1 none, 2 English, 3 any other language.
+    """Return the rank of a language tag: 0 wanted, 1 no tag, 2 English, 3 any other language.
 
     A narrower tag matches a language: en-GB matches en, but en does not match en-GB (RFC 4647,
     section 3.3.1).
@@ -149,7 +149,7 @@ class NameIndex:
     def lookup(self, name: str) -> Iterator[tuple[int, NameKind]]:
         """Yield (row, kind) of each entity with the hash of a name, in order of kind.
 
-        Hashes may collide: compare the names of each entity.
+        Hashes may collide, so callers must compare the names of each entity.
         """
         key = normalise(name)
         if not key:
@@ -163,14 +163,18 @@ class NameIndex:
     def strongest(
         self, spelt: Sequence[str], names_of: Callable[[int, NameKind], Sequence[str]]
     ) -> tuple[list[int], NameKind] | None:
-        """Return the rows that match a name best, ascending, and the kind of match.
+        """Return the rows that match a name best, ascending, and the kind of the matched name.
 
-        The kind of a match counts first, then its spelling: an exact match of the first form, of
-        the next forms, and last a match of normalised forms.
+        Matches are compared by the kind of the matched name, then by spelling. An exact match of
+        the first form is best, then exact matches of the next forms in order; matches that are
+        equal only when normalised come last.
 
         Args:
             spelt: Forms of the name, such as a CURIE and its IRI.
-            names_of: Returns the names of a row of one kind.
+            names_of: Returns the names of one kind that an entity row has.
+
+        Returns:
+            Rows and kind; ``None`` if no entity matches.
         """
         fits: dict[tuple[NameKind, int], set[int]] = {}
         for name in spelt:

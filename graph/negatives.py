@@ -1,4 +1,4 @@
-"""Negatives of true subsumptions: random entities and siblings of the parent.
+"""Negatives of true subsumptions: random entities and siblings of the child.
 
 Source: He et al., Language Models as Hierarchy Encoders (2024), section 4 and its public data.
 """
@@ -22,7 +22,11 @@ KINDS = ("random", "hard")
 """Kinds of negatives."""
 
 ROUNDS = 32
-"""Rounds of rejection sampling before the allowed candidates are listed."""
+"""Maximal number of rounds of rejection sampling.
+
+For a child whose draws are still incomplete then, the allowed entities are listed.
+"""
+
 BLOCK = 1 << 22
 """Maximal number of siblings in memory at once."""
 
@@ -33,8 +37,9 @@ class Pairs:
 
     Attributes:
         positives: (child, parent), ``int32`` of shape (n, 2).
-        random: Parents drawn from all members, ``int32`` of shape (n, m).
-        hard: Siblings, then random parents where there are too few, ``int32`` of shape (n, m).
+        random: Random negative parents: members of the hierarchy, ``int32`` of shape (n, m).
+        hard: Hard negative parents: siblings of the child, then random negatives if there are
+            fewer than m siblings, ``int32`` of shape (n, m).
     """
 
     positives: Rows
@@ -47,7 +52,7 @@ class Pairs:
     def pairs(self, kind: str) -> tuple[Rows, Rows, NDArray[np.bool_]]:
         """Return children, parents and labels, each of shape (n * (m + 1),).
 
-        Each positive is followed by its negatives.
+        Each of the n positives is followed by its m negatives. A label is true for a positive.
 
         Args:
             kind: ``"random"`` or ``"hard"``.
@@ -65,7 +70,7 @@ class Pairs:
 
 
 def bits_of(*seed: int) -> np.random.PCG64:
-    """Return a stream of random bits that is equal on every machine and version of numpy.
+    """Return a random bit generator that gives equal bits on every machine and numpy version.
 
     Raises:
         SettingsError: If a number is negative.
@@ -76,9 +81,9 @@ def bits_of(*seed: int) -> np.random.PCG64:
 
 
 def homonym_rate(names: Sequence[str]) -> float:
-    """Return the share of names that several entities have, ignoring case and white space.
+    """Return the share of names that occur several times, ignoring case and white space.
 
-    It is 0 without names.
+    Without names the share is 0.
 
     >>> homonym_rate(["bank", "Bank", "river", "shore"])
     0.5
@@ -107,25 +112,26 @@ def draw_negatives(
     seed: int | Sequence[int] = 0,
     names: Sequence[str] | None = None,
 ) -> Pairs:
-    """Draw distinct negatives for each child: neither the child nor an ancestor.
+    """Draw distinct negatives for each child, excluding the child itself and its ancestors.
 
-    Random negatives are drawn uniformly from all members of the hierarchy. Descendants are
-    among them, as in the paper, which also allows the child itself and repetitions. Hard
-    negatives are siblings through any parent, in random order, then random negatives.
+    Random negatives are drawn uniformly from all members of the hierarchy. They may be descendants
+    of the child, as in the paper. (The paper also allows the child itself and repetitions.) Hard
+    negatives are siblings of the child through any parent, in random order; if there are too few
+    siblings, random negatives follow.
 
     Args:
         hierarchy: The full hierarchy.
         positives: (child, parent), ``int32`` of shape (n, 2).
         negatives: Number of random and of hard negatives for each positive.
-        seed: Equal seeds give equal draws; several numbers make one seed.
-        names: Names of the rows. If given, no negative has the name of the child, of an
-            ancestor or of another negative of the child, since an encoder reads names only and
+        seed: Equal seeds give equal draws; several numbers together are one seed.
+        names: Name of each row. If given, a negative never has the name of the child, of an
+            ancestor or of another negative of the child, because an encoder reads only names and
             cannot distinguish homonyms.
 
     Raises:
-        GraphError: If some child has fewer candidates than ``negatives``; it is named.
-        SettingsError: If ``negatives`` is less than 1, or ``names`` has another length than
-            the hierarchy has rows.
+        GraphError: If a child has fewer candidates than ``negatives``; the message names the child.
+        SettingsError: If ``negatives`` is less than 1, or the length of ``names`` is not the number
+            of rows of the hierarchy.
     """
     if negatives < 1:
         raise SettingsError(f"negatives: expected 1 or more, found {negatives}")
@@ -143,9 +149,14 @@ def draw_negatives(
 
 
 class _Drawing:
-    """A stream of draws with keys ``child * names + name`` of the child and its ancestors.
+    """Draws negatives, given the names that each child excludes.
 
-    These keys are excluded from the draws.
+    Attributes:
+        groups: Number of the name of each row; homonyms have the same number.
+        refused: Sorted keys ``child * len(groups) + name`` of excluded names: the name of the child
+            itself, and the names of its ancestors.
+        count: Number of negatives for each child.
+        bits: Random bit generator.
     """
 
     def __init__(
@@ -160,11 +171,11 @@ class _Drawing:
         )
 
     def allowed(self, children: Keys, parents: Rows) -> NDArray[np.bool_]:
-        """Return which parents are allowed as negatives of the children."""
+        """Return whether each parent is allowed as a negative of its child."""
         return ~within(self.refused, children * len(self.groups) + self.groups[parents])
 
     def random(self, children: Keys) -> Rows:
-        """Draw from all members; redraw excluded and repeated entities."""
+        """Draw negatives from all members; redraw excluded and repeated entities."""
         members = self.hierarchy.members
         table: Rows = np.zeros((len(children), self.count), dtype=np.int32)
         open_ = np.ones(table.shape, dtype=bool)
@@ -185,7 +196,7 @@ class _Drawing:
         return table
 
     def exactly(self, child: np.int64) -> Rows:
-        """Draw from the list of allowed entities, for small hierarchies."""
+        """Draw the negatives of one child from a list of all allowed entities."""
         members = self.hierarchy.members
         order = members[np.argsort(self.bits.random_raw(len(members)), kind="stable")]
         order = order[self.allowed(np.full(len(order), child), order)]
@@ -213,7 +224,7 @@ class _Drawing:
         )
 
     def hard(self, children: Keys, random: Rows) -> Rows:
-        """Draw from the siblings, then take random negatives where there are too few."""
+        """Draw negatives from the siblings, then take random negatives if there are too few."""
         owners, siblings = self.hierarchy.siblings_of(children)
         kept = self.allowed(children[owners], siblings)
         owners, siblings = owners[kept], siblings[kept]
@@ -222,11 +233,11 @@ class _Drawing:
         found = np.concatenate([siblings[order], random.ravel()])
         _, first = np.unique(
             owners * len(self.groups) + self.groups[found], return_index=True
-        )  # each name once
+        )  # keep each name once for a child
         first.sort()
         first = first[
             np.argsort(owners[first], kind="stable")
-        ]  # of each child: siblings, then the random ones
+        ]  # for each child: siblings, then random negatives
         rank = (
             np.arange(len(first))
             - np.searchsorted(owners[first], np.arange(len(children)))[owners[first]]

@@ -1,4 +1,4 @@
-"""Warnings about sources that are read with some parts left out."""
+"""Warnings about sources of which some parts are left out."""
 
 from __future__ import annotations
 

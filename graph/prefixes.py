@@ -1,6 +1,6 @@
-"""Conversion between CURIEs and IRIs by prefixes, and names of identifiers.
+"""Conversion between CURIEs and IRIs by prefixes, and local names of identifiers.
 
-The vocabularies that are known without a prefix map are in :mod:`ontodex.graph.identifiers`.
+Vocabularies that are known without a prefix map are in :mod:`ontodex.graph.identifiers`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def contract(iri: str, prefixes: Mapping[str, str]) -> str:
 
 
 def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
-    """Return the IRI of a CURIE, or ``None`` without a namespace of its prefix.
+    """Return the IRI of a CURIE, or ``None`` if its prefix has no namespace.
 
     A CURIE in the form of an OBO identifier needs no prefix map.
 
@@ -72,7 +72,7 @@ def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
 
 
 def local_name(identifier: str) -> str:
-    """Return the part after the namespace of a CURIE, an IRI or a path; else the name itself.
+    """Return the part of a CURIE, an IRI or a path after its namespace; else the name itself.
 
     >>> local_name("schema:worksFor"), local_name("http://x.org/onto#hasPart")
     ('worksFor', 'hasPart')

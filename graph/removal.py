@@ -47,21 +47,21 @@ def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
 
 
 def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph:
-    """Return the graph without the triples of another graph, known or held out.
+    """Return the graph without the triples of another graph.
 
-    Entities and relations remain.
+    A triple is removed whether it is known or held out. All entities and relations remain.
 
     Args:
         graph: The graph.
         links: Triples to remove. Entities and relations are matched as by :func:`merge`, or by
             label or synonym. A usual name of the relation from child to parent (``is_a``,
-            ``subclass of``, ``broader``, …) stands for every such relation, if the graph has no
-            relation of that name.
-            graph has none of the name.
+            ``subclass of``, ``broader``, …) stands for all hierarchy relations of the graph, if the
+            graph has no relation of that name.
 
     Raises:
-        UnknownEntity: If an end of a link is not in the graph, or matches several entities.
-        UnknownRelation: If a relation is not in the graph.
+        UnknownEntity: If the head or tail of a link is not in the graph, or matches several
+            entities.
+        UnknownRelation: If the relation of a link is not in the graph.
         GraphError: If the graph has none of the links, or ``links`` is empty.
 
     Warns:
@@ -112,9 +112,10 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
 
 
 def _usual(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:
-    """Return all relations from child to parent for a usual name of such a relation.
+    """Return the hierarchy relations of the graph if ``name`` is a usual name of one.
 
-    The result is empty for other names, and for names of relations in the graph.
+    The result is empty if ``name`` is not a usual name, or if the graph has a relation of this
+    name.
     """
     is_usual = bool(spelt(name) & (SUBCLASS | BROADER)) and graph.find_relation(name) is None
     return graph.hierarchy_relations if is_usual else ()

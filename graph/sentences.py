@@ -14,15 +14,15 @@ from ontodex.graph.text import in_words
 __all__ = ["EntitySentences", "entity_sentences", "sentences"]
 
 LANGUAGE = "en"
-"""Language whose abbreviations are known; sentences of similar languages are also split."""
+"""Language whose abbreviations the splitter knows; similar languages are split as well."""
 
 
 @dataclass(frozen=True, eq=False)
 class EntitySentences:
-    """Sentences with the entity of each.
+    """Sentences, and the entity of each sentence.
 
     Attributes:
-        texts: The sentences, grouped by entity; those of the label come first.
+        texts: The sentences, grouped by entity; for each entity, the label comes first.
         owners: Row of the entity of each sentence, ``int32`` of shape (sentences,), ascending.
     """
 
@@ -34,7 +34,7 @@ class EntitySentences:
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences; a text without sentence end is one sentence.
+    """Split a text into sentences; a text without the end of a sentence is one sentence.
 
     >>> sentences("A sleep disorder. It was described by Dr. Smith in 1903.")
     ['A sleep disorder.', 'It was described by Dr. Smith in 1903.']

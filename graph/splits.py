@@ -16,7 +16,7 @@ from ontodex.graph.negatives import bits_of
 __all__ = ["DIRECT", "hold_out", "links_fingerprint", "split", "validation_links"]
 
 DIRECT = 2
-"""Random stream for held-out direct links; see :func:`hold_out`."""
+"""Number of the random stream that draws held-out direct links; see :func:`hold_out`."""
 
 
 def split(
@@ -87,7 +87,7 @@ def split(
 def validation_links(hierarchy: Hierarchy, *, seed: int, held_out: float = 0.1) -> Rows:
     """Return the direct links held out for validation, of shape (n, 2).
 
-    They are those that the task ``"mixed-hop"`` of :func:`make_task` holds out.
+    The task ``"mixed-hop"`` of :func:`make_task` holds out the same links.
     """
     return hold_out(hierarchy.links, held_out, seed, DIRECT)[1]
 
@@ -95,7 +95,8 @@ def validation_links(hierarchy: Hierarchy, *, seed: int, held_out: float = 0.1) 
 def links_fingerprint(links: Rows, names: Sequence[str]) -> str:
     """Return a 128-bit hash of links in their order, in hexadecimal.
 
-    The draws of a seed depend on this order. Links are hashed by the names of their ends.
+    The order counts because random draws depend on it. Links are hashed by the names of child and
+    parent.
 
     Args:
         links: (child, parent), of shape (n, 2).
@@ -120,7 +121,7 @@ def hold_out(pairs: Rows, share: float, seed: int, part: int) -> list[Rows]:
         pairs: Of shape (n, 2).
         share: Fraction of the pairs to draw.
         seed: Equal seeds and parts give equal draws.
-        part: Number of the random stream.
+        part: Number of the random stream; different parts give independent draws.
 
     Returns:
         The remaining pairs, the first half and the second half; each in the order of ``pairs``.

@@ -16,7 +16,7 @@ Rows = NDArray[np.int32]
 
 
 def with_entities(graph: KnowledgeGraph, keep: NDArray[np.bool_]) -> KnowledgeGraph:
-    """Return the subgraph of some entities, with the triples among them.
+    """Return the subgraph of some entities, with the triples between these entities.
 
     Entities keep their order, and all relations remain.
 
@@ -43,7 +43,14 @@ def with_entities(graph: KnowledgeGraph, keep: NDArray[np.bool_]) -> KnowledgeGr
 
 
 def with_triples(graph: KnowledgeGraph, known: Rows, valid: Rows, test: Rows) -> KnowledgeGraph:
-    """Return a graph with other known and held-out triples, ``int32`` of shape (triples, 3)."""
+    """Return the graph with all its triples replaced.
+
+    Args:
+        graph: The graph.
+        known: New known triples, ``int32`` of shape (n, 3).
+        valid: New triples held out for validation, ``int32`` of shape (n, 3).
+        test: New triples held out for testing, ``int32`` of shape (n, 3).
+    """
     heads, relations, tails = map(np.ascontiguousarray, known.T)
     return dataclasses.replace(
         graph, heads=heads, relations=relations, tails=tails, valid=valid, test=test

@@ -31,8 +31,9 @@ class TextSettings:
     Attributes:
         synonyms: Largest number of synonyms in an entity's text.
         definition: Whether the definition is in an entity's text.
-        neighbours: Largest number of labels of linked entities, added up to ``max_words``.
-        max_words: An entity's text is truncated to this many words.
+        neighbours: Largest number of linked entities whose labels are in an entity's text, as far
+            as ``max_words`` allows.
+        max_words: Largest number of words in an entity's text; further words are cut off.
 
     Raises:
         SettingsError: If a number is negative, or ``max_words`` is 0.
@@ -51,19 +52,20 @@ DEFAULT_TEXTS = TextSettings()
 """Default contents of a text."""
 
 LABEL_ALONE = TextSettings(synonyms=0, definition=False)
-"""Default contents for a hierarchy encoder: the label alone, as in the paper of HiT."""
+"""Contents of a text for a hierarchy encoder: the label alone, as in the paper of HiT."""
 
 
 def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) -> list[str]:
     """Return "label (synonym; synonym): definition" of each entity.
 
-    A label in camel case is split into words. If a definition starts with the label, it follows
-    without the label. Neighbours are labels of entities linked by known triples, in the order
-    of their ids, after a space. These are the rules of SimKGC (Wang et al. 2022).
+    A label in camel case is split into words. If a definition starts with the label, the label is
+    removed from the definition. If ``settings.neighbours`` is positive, the labels of entities
+    linked by known triples are appended, in the order of their ids. These are the rules of SimKGC
+    (Wang et al. 2022).
 
     Args:
-        graph: Where the entities are.
-        settings: What goes in.
+        graph: The graph of the entities.
+        settings: Contents of the texts.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -93,10 +95,10 @@ def hierarchy_texts(graph: KnowledgeGraph, trained: Mapping[str, Any], where: st
     """Return the text of each entity for a hierarchy encoder.
 
     Args:
-        graph: Where the entities are.
-        trained: Texts of its training, as fields of :class:`TextSettings`; empty for the label
-            alone.
-        where: Place of these settings, for messages.
+        graph: The graph of the entities.
+        trained: Text settings that the encoder was trained with, as fields of
+            :class:`TextSettings`; fields that are missing have the values of :data:`LABEL_ALONE`.
+        where: Where ``trained`` is stated, for error messages.
 
     Raises:
         SettingsError: If ``trained`` has an unknown field or value.
@@ -107,7 +109,7 @@ def hierarchy_texts(graph: KnowledgeGraph, trained: Mapping[str, Any], where: st
 
 
 def question_text(entity: str, relation: str, *, backward: bool = False) -> str:
-    """Return the text of a query for tails, or for heads with ``backward``.
+    """Return the text of a query for tails, or for heads if ``backward`` is true.
 
     >>> question_text("Lisbon", "capital of")
     'Lisbon capital of'
@@ -118,7 +120,7 @@ def question_text(entity: str, relation: str, *, backward: bool = False) -> str:
 
 
 def inverse_text(relation: str) -> str:
-    """Return the text of an inverse relation; heads are predicted as tails of the inverse.
+    """Return the text of an inverse relation; heads of a relation are tails of its inverse.
 
     >>> inverse_text("has part")
     'inverse has part'
@@ -127,7 +129,7 @@ def inverse_text(relation: str) -> str:
 
 
 def relation_texts(graph: KnowledgeGraph) -> list[str]:
-    """Return the label of each relation, then the text of each inverse: 2R texts.
+    """Return the labels of all R relations, then the texts of their inverses: 2R texts.
 
     Example:
         >>> from ontodex.graph import GraphBuilder

@@ -21,15 +21,15 @@ NO_LINKS = (*VOCABULARY, OBO_IN_OWL, SHACL)
 """Namespaces of properties that do not link entities of an ontology."""
 SCHEMA = ("https://schema.org/", "http://schema.org/")
 OURS = "urn:ontodex:"
-"""Namespace of ids that are no IRI, percent-encoded."""
+"""Namespace of percent-encoded ids that are not IRIs."""
 RELATIONS = OURS + "relation/"
-"""Namespace of relation ids, separate since an entity may have the same id."""
+"""Namespace of percent-encoded relation ids; an entity may have the same id."""
 
 TYPE = RDF + "type"
 SUBCLASS = RDFS + "subClassOf"
 EQUIVALENT = OWL + "equivalentClass"
 CARDINALITIES = (OWL + "minQualifiedCardinality", OWL + "qualifiedCardinality")
-"""Properties of the minimal number of links in a cardinality restriction."""
+"""Properties whose value is the minimal number of links in a cardinality restriction."""
 ALTERNATIVE = OBO_IN_OWL + "hasAlternativeId"
 """Property from a class to an alternative id."""
 SAME = (SKOS + "exactMatch", OWL + "sameAs", EQUIVALENT, *(space + "sameAs" for space in SCHEMA))
@@ -37,7 +37,7 @@ SAME = (SKOS + "exactMatch", OWL + "sameAs", EQUIVALENT, *(space + "sameAs" for 
 REPLACED_BY = (OBO + "IAO_0100001", DCT + "isReplacedBy")
 """Properties from a deprecated class to its replacement."""
 ASIDE = (*NO_LINKS, *REPLACED_BY)
-"""Beginnings of properties whose values are not links of a term."""
+"""Prefixes of the IRIs of properties whose values are not links of a term."""
 PROPOSED = "semapv:SemanticSimilarityThresholdMatching"
 """SSSOM's mapping justification of predicted links."""
 TOOL = "ontodex"
@@ -72,14 +72,17 @@ DEFINITIONS = (
     DCT + "description",
 )
 TEXT_OF = (SKOS_XL + "literalForm", RDF + "value")
-"""Text of a label or definition that is a resource (SKOS Reference B, SKOS Primer 4.2)."""
+"""Properties from a label or definition that is a resource to its text.
+
+See SKOS Reference, appendix B, and SKOS Primer, section 4.2.
+"""
 SCHEME_LINKS = tuple(SKOS + name for name in ("inScheme", "topConceptOf", "hasTopConcept"))
-"""Links between concepts and their scheme; the scheme is no entity."""
+"""Links between concepts and their scheme; a scheme is not an entity."""
 DOCUMENTS = tuple(
     SKOS + name
     for name in ("memberList", "note", "changeNote", "editorialNote", "historyNote", "example")
 )
-"""SKOS properties whose values may be blank nodes that are no entities."""
+"""SKOS properties whose values may be blank nodes that are not entities."""
 DATATYPE = RDFS + "Datatype"
 ABOUT = tuple(space + "about" for space in SCHEMA)
 CLASSES = (OWL + "Class", RDFS + "Class")
@@ -100,7 +103,7 @@ PROPERTIES = (
 NO_ENTITIES = (OWL + "Ontology", DATATYPE, SKOS + "ConceptScheme")
 """Types of resources that are neither entities nor properties."""
 NAMED_BY = WIKIBASE + "directClaim"
-"""Property from an entity that stands for a property to the property."""
+"""Property from the Wikibase entity of a property to the property itself."""
 NOTES = (
     *(
         WIKIBASE + kind
@@ -118,9 +121,9 @@ NOTES = (
         )
     ),
 )
-"""Types of nodes in Wikibase and BioPAX that describe a link or an entity."""
+"""Types of nodes in Wikibase and BioPAX that only describe a link or an entity."""
 NEGATED = ("https://w3id.org/biolink/vocab/negated",)
-"""Properties of a statement that is negated."""
+"""Properties that mark a statement as negated."""
 DOMAINS = (RDFS + "domain", *(space + "domainIncludes" for space in SCHEMA))
 RANGES = (RDFS + "range", *(space + "rangeIncludes" for space in SCHEMA))
 

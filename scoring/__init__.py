@@ -1,1 +1,1 @@
-"""Scores of links and of hierarchies beside those of texts, as functions on arrays."""
+"""Scores of links and subsumptions in addition to text scores, as functions on arrays."""

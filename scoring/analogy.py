@@ -1,8 +1,8 @@
 """Link prediction by analogy: tails of similar heads, and entities similar to known tails.
 
-It needs no training. Das et al., "A Simple Approach to Case-Based Reasoning in Knowledge Bases",
-AKBC 2020, predict from the links of similar entities; Wang et al., "Reasoning Through
-Memorization", arXiv:2201.05575, from the neighbours of an embedding.
+The method needs no training. Das et al., "A Simple Approach to Case-Based Reasoning in Knowledge
+Bases", AKBC 2020, predict links from the links of similar entities. Wang et al., "Reasoning Through
+Memorization", arXiv:2201.05575, predict links from the nearest neighbours of an embedding.
 """
 
 from __future__ import annotations
@@ -23,23 +23,26 @@ Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 EXAMPLES = 64
-"""Maximal number of known tails of a question; of more, so many at equal steps are taken."""
+"""Maximal number of known tails of a question that are used.
+
+If a question has more known tails, they are sampled at equal steps.
+"""
 
 BLOCK = 64
-"""Questions in one block."""
+"""Number of questions in one block."""
 
 
 class Analogy:
     """Scores tails by known triples of similar entities.
 
-    With :class:`~ontodex.scoring.similarity.EntitySimilarity` k, a tail t of a question (h, r) has
-    two scores, both log(1 + sum / 0.005): by similar heads, the sum of k(h, h') over known triples
-    (h', r, t); and by similar tails, the sum of k(t', t) over known triples (h, r, t'). Scores are
-    never negative, and zero for all but a few entities.
+    Let k be the similarity of :class:`~ontodex.scoring.similarity.EntitySimilarity`. A tail t of a
+    question (h, r) has two sums: by similar heads, the sum of k(h, h') over known triples
+    (h', r, t); and by similar tails, the sum of k(t', t) over known triples (h, r, t'). Each score
+    is log(1 + sum / 0.005). Scores are never negative, and most entities have the score zero.
 
     Args:
         links: Known triples.
-        vectors: Entity vectors, of any length.
+        vectors: Entity vectors; their lengths do not matter.
 
     Example:
         >>> vectors = Vectors([np.array([[1, 0], [1, 0], [0, 1], [0, 1]], dtype=np.float32)])
@@ -63,14 +66,15 @@ class Analogy:
         """Score the tails of (entity, relation) questions.
 
         Args:
-            vectors: Vector of each entity, of shape (n, dim).
-            entities: Its row, of shape (n,); -1 for one that the graph does not have.
-            relations: Number of each relation, inverses from R on; -1 for one that the graph does
-                not have.
-            apart: Where the row is -1, the entity that is not compared with the vector.
+            vectors: Vector of each question's entity, of shape (n, dim).
+            entities: Row of each question's entity, of shape (n,); -1 if the graph lacks it.
+            relations: Number of each question's relation, of shape (n,); -1 if the graph lacks it.
+                Numbers R (the number of relations) and above are inverses.
+            apart: Row of the entity to exclude from similar heads, of shape (n,); used where the
+                row in ``entities`` is -1.
 
         Yields:
-            For each question the rows of tails with a score, ascending, and their scores,
+            For each question, the rows of tails with a score, ascending, and their scores,
             ``float64`` of shape (2, rows).
         """
         for start in range(0, len(entities), BLOCK):
@@ -120,13 +124,14 @@ class Analogy:
         """Return the entities behind both scores of a tail: similar heads, and similar known tails.
 
         Args:
-            vector: Vector of the entity, of shape (dim,).
-            entity: Its row; -1 for one that the graph does not have.
-            relation: Number of the relation; -1 for one that the graph does not have.
+            vector: Vector of the question's entity, of shape (dim,).
+            entity: Row of the question's entity; -1 if the graph lacks it.
+            relation: Number of the relation; -1 if the graph lacks it.
             tail: Row of the tail.
 
         Returns:
-            Rows and similarities of the heads, and of the tails, the most similar first.
+            For the heads, then for the known tails: (row, similarity) pairs, the most similar
+            first.
         """
         if relation < 0:
             return [], []
@@ -146,7 +151,11 @@ class Analogy:
     def _examples(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> tuple[Rows, Rows]:
-        """Return at most :data:`EXAMPLES` known tails a question: its position, and the tail."""
+        """Return at most :data:`EXAMPLES` known tails of each question.
+
+        Returns:
+            Position of each tail's question, and row of the tail, both of shape (tails,).
+        """
         starts, counts = self._links.spans(entities, relations)
         most = np.minimum(counts, EXAMPLES)
         owners, places = runs(np.zeros_like(most), most)

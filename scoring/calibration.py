@@ -1,9 +1,10 @@
 """Calibration: probabilities of the best answers to questions about links.
 
 Scores rank the answers to one question; probabilities compare answers to different questions. A
-logistic regression, fitted to held-out links, predicts whether an answer is true from its share of
-the question's softmax, the number of known answers, the confidence of rules, how usual further
-answers are, and the share of the softmax that known answers take.
+logistic regression, fitted to held-out links, predicts whether an answer is true. Its inputs are
+the share of the question's softmax that the answer has, the share that known answers have, the
+number of known answers, the confidence of rules, and how often entities with as many known answers
+have one more.
 """
 
 from __future__ import annotations
@@ -39,35 +40,44 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 BEST = 20
-"""Number of answers to a question that are considered."""
+"""Number of best answers to a question that get a probability."""
 
 QUESTIONS = 4096
 """Maximal number of questions that the calibration is fitted to."""
 
 LEAST_TRUE = 20
-"""Minimal number of true answers among them; with fewer, nothing is fitted."""
+"""Minimal number of true answers to fit the calibration; with fewer, nothing is fitted."""
 
 PSEUDOCOUNT = 0.5
-"""Number of known answers assumed of a question that has none."""
+"""Number of known answers that is assumed for a question without known answers."""
 
 BLOCK = 64
-"""Questions in one block."""
+"""Number of questions in one block."""
 
 UNCALIBRATED = (1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0)
-"""Coefficients if nothing was fitted: the share of the softmax times the number of known tails."""
+"""Coefficients if nothing was fitted.
+
+The odds of an answer are then its share of the softmax, times the number of known tails, times the
+probabilities that the question has further tails and that the answer has further heads.
+"""
 
 MUCH_LEFT, LEAST_LEFT = -3.0, -20.0
-"""Bounds of the logarithm of the share that known tails leave: above the first it has no effect,
-below the second it is clipped."""
+"""Bounds of the log share of the softmax that known tails leave to other answers.
+
+Above ``MUCH_LEFT`` the share has no effect; below ``LEAST_LEFT`` it is clipped.
+"""
 
 SMOOTHING = 0.01
-"""Added to the probability that rules give an answer, and to its complement."""
+"""Added to the rules' score of an answer, and to 1 minus this score, before the logarithm."""
 
 
 ScoreFunction = Callable[[Rows, Rows], tuple[NDArray[np.float32], Sequence[Offsets]]]
-"""From entities and relations of questions to the log-odds of all entities as answers, up to a
-constant for each question, of shape (questions, entities); and the scores of rules
-(:meth:`ontodex.scoring.rules.Rules.scores`)."""
+"""Function that scores all entities as answers to questions.
+
+Its arguments are the entities and the relations of the questions. It returns log-odds of shape
+(questions, entities), up to a constant for each question, and the scores of rules
+(:meth:`ontodex.scoring.rules.Rules.scores`).
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +85,21 @@ class BestAnswers:
     """The best answers to some questions.
 
     Attributes:
-        entities: Entity of the question, of shape (answers,).
-        relations: Relation of the question, likewise; those from R on are inverses.
-        tails: Row of the answer, likewise.
-        features: Inputs of the calibration, of shape (7, answers): log share of the question's
-            softmax, log number of known tails of the question, logit of the rules' score, the same
-            if positive and else 0, how usual further tails of the question are
-            (:meth:`~ontodex.graph.known_links.KnownLinks.going_on`), how usual further heads of the
-            answer are, and the log share of the softmax that known tails leave, clipped, at most 0.
+        entities: Entity of each answer's question, of shape (answers,).
+        relations: Relation of each answer's question, of shape (answers,). Numbers R (the number of
+            relations) and above are inverses.
+        tails: Row of each answer, of shape (answers,).
+        features: Inputs of the calibration, of shape (7, answers):
+
+            - log share of the question's softmax that the answer has,
+            - log number of known tails of the question,
+            - logit of the rules' score of the answer,
+            - the same logit if it is positive, otherwise 0,
+            - log probability that the question has further tails
+              (:meth:`~ontodex.graph.known_links.KnownLinks.going_on`),
+            - log probability that the answer has further heads,
+            - log share of the softmax that known tails leave to other answers, minus
+              :data:`MUCH_LEFT`, clipped to at most 0.
     """
 
     entities: Rows
@@ -92,12 +109,12 @@ class BestAnswers:
 
 
 def answerable(links: KnownLinks, rules: Rules, relations: Rows | None = None) -> Rows:
-    """Return the questions that have a known answer, or one by a confident rule.
+    """Return the questions that have a known answer or an answer by a confident rule.
 
     Args:
         links: Known links.
-        rules: Rules mined from them.
-        relations: Restrict to these relations and inverses.
+        rules: Rules mined from the known links.
+        relations: If given, only questions with these relations (or inverses) are returned.
 
     Returns:
         Entities and relations, ``int64`` of shape (n, 2), ordered by relation.
@@ -118,15 +135,15 @@ def best_answers(
     reflexive: Collection[int],
     no_answers: Callable[[int, int], Rows] | None = None,
 ) -> Iterator[BestAnswers]:
-    """Yield the best answers to questions that are not known, and their features, in blocks.
+    """Yield the best answers to questions, except known ones, in blocks of questions.
 
     Args:
         questions: Entities and relations, of shape (n, 2).
-        score: Scores all entities.
+        score: Scores all entities; see :data:`ScoreFunction`.
         links: Known links.
         reflexive: Relations that may link an entity to itself.
-        no_answers: Returns entities that count in the softmax of a question, but are no answers to
-            it.
+        no_answers: From the entity and relation of a question, returns rows that count in the
+            softmax of the question but are not yielded as answers.
     """
     for start in range(0, len(questions), BLOCK):
         entities, relations = questions[start : start + BLOCK].T
@@ -170,12 +187,12 @@ def _features(
     Args:
         links: Known links.
         entities: Entity of each question, of shape (questions,).
-        relations: Its relation, likewise.
+        relations: Relation of each question, of shape (questions,).
         tails: Answers, of shape (questions, answers).
-        shares: Log shares of the softmax, of that shape.
-        by_rules: Scores of rules, of that shape.
-        known: Log ratio of the softmax of known answers and that of all others, of shape
-            (questions,).
+        shares: Log share of the softmax of each answer, of shape (questions, answers).
+        by_rules: Score of each answer by rules, of shape (questions, answers).
+        known: Log of the softmax mass of known answers divided by the mass of all other entities,
+            of shape (questions,).
     """
     counts = links.spans(entities, relations)[1]
     left = np.clip(-np.logaddexp(0, known), LEAST_LEFT, MUCH_LEFT) - MUCH_LEFT
@@ -193,7 +210,7 @@ def _features(
 
 
 def _log_sum(scores: NDArray[np.float32]) -> float:
-    """Return the log of the sum of exponentials, bounded from below for an empty sum."""
+    """Return the log of the sum of exponentials; a large negative number for an empty sum."""
     top = max(float(scores.max(initial=-np.inf)), float(np.finfo(np.float32).min))
     return float(np.log(max(np.exp(scores - np.float32(top)).sum(dtype=np.float64), 1e-300))) + top
 
@@ -211,8 +228,10 @@ def leave_out(
         scores: Scores of all entities, of shape (questions, entities); changed in place.
         links: Known links.
         entities: Entity of each question.
-        relations: Its relation; those from R on are inverses.
-        reflexive: Relations that may link an entity to itself; its score stays.
+        relations: Relation of each question. Numbers R (the number of relations) and above are
+            inverses.
+        reflexive: Relations that may link an entity to itself. In questions with these relations
+            (or inverses), the score of the question's entity stays.
     """
     for row, known in enumerate(links.tails(entities, relations)):
         scores[row, known] = -np.inf
@@ -221,7 +240,7 @@ def leave_out(
 
 
 def _looked_up(rows: Rows, values: Floats, wanted: Rows) -> Floats:
-    """Return the values of wanted rows, 0 for others; ``rows`` are ascending."""
+    """Return the value of each wanted row, or 0 if it is not in ``rows``, which are ascending."""
     if not len(rows):
         return np.zeros(len(wanted))
     places = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
@@ -233,8 +252,9 @@ def probabilities(features: Floats, calibration: NDArray[np.floating] | None) ->
 
     Args:
         features: Features of the answers, see :class:`BestAnswers`.
-        calibration: Coefficients that :func:`fit_calibration` returned; with ``None``, links are
-            assumed to be missing in proportion to the known ones.
+        calibration: Coefficients that :func:`fit_calibration` returned. ``None`` assumes that the
+            number of missing links is proportional to the number of known links
+            (:data:`UNCALIBRATED`).
     """
     weights = np.asarray(UNCALIBRATED if calibration is None else calibration, dtype=np.float64)
     return sigmoid(weights[:-1] @ features + weights[-1])
@@ -263,11 +283,11 @@ def fit_calibration(
         case_based: Case-based evidence from the known links.
         reflexive: Relations that may link an entity to itself.
         random: Draws the questions.
-        quiet: Show no progress on stderr.
+        quiet: Whether to hide the progress bar on stderr.
 
     Returns:
-        ``float32`` of shape (8,): a coefficient of each feature, and the intercept; ``None`` if
-        there are too few true answers.
+        ``float32`` of shape (8,): a coefficient for each feature, and the intercept. ``None`` if
+        fewer than :data:`LEAST_TRUE` answers are true.
     """
 
     def score(entities: Rows, relations: Rows) -> tuple[NDArray[np.float32], Sequence[Offsets]]:

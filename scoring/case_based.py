@@ -16,14 +16,14 @@ from ontodex.scoring.rules import Rules
 __all__ = ["RULES", "CaseBasedEvidence", "Ground"]
 
 SCORES = 6
-"""Number of scores of a tail."""
+"""Number of scores of a tail; see :meth:`CaseBasedEvidence.scores`."""
 
 RULES = 4
-"""Place of the rules' score among them."""
+"""Index of the rules' score among the scores of a tail."""
 
 Ground = tuple[float, list[tuple[int, int, int]]]
-"""Similarity of an entity, or confidence of a rule, and the known triples (head, relation, tail)
-that it adds to the score by."""
+"""One reason for a score: the similarity of an entity, or the confidence of a rule, and the known
+triples (head, relation, tail) from which the entity or the rule predicts the tail."""
 
 
 class CaseBasedEvidence:
@@ -52,18 +52,23 @@ class CaseBasedEvidence:
         """Score the tails of (entity, relation) questions.
 
         Args:
-            texts: Text vector of each entity, of shape (n, dim).
-            entities: Row of each entity, of shape (n,); -1 for one that the graph does not have.
-            relations: Number of each relation, inverses from R on; -1 for one that the graph does
-                not have.
-            as_new: Treat each entity as if the graph did not have it.
+            texts: Text vector of each question's entity, of shape (n, dim).
+            entities: Row of each question's entity, of shape (n,); -1 if the graph lacks it.
+            relations: Number of each question's relation, of shape (n,); -1 if the graph lacks it.
+                Numbers R (the number of relations) and above are inverses.
+            as_new: If true, each entity is treated as if the graph lacked it; otherwise its own
+                triples count as well.
 
         Yields:
-            For each question the rows of tails with a score, ascending, and their scores,
-            ``float64`` of shape (6, rows): by similar heads and by similar tails, by text and then
-            by KGE vectors (:class:`~ontodex.scoring.analogy.Analogy`); by rules
-            (:class:`~ontodex.scoring.rules.Rules`); and 1 for tails that the relation is known to
-            have by the asked triple alone.
+            For each question, the rows of tails with a score, ascending, and their scores,
+            ``float64`` of shape (6, rows):
+
+            - two scores by similar heads and similar tails, with the similarity of texts
+              (:class:`~ontodex.scoring.analogy.Analogy`),
+            - the same two scores, with the similarity of KGE vectors,
+            - one score by rules (:class:`~ontodex.scoring.rules.Rules`),
+            - 1 if the tail is a known answer and no other entity is a known head of this relation
+              and tail; otherwise 0.
         """
         apart = entities if as_new else None
         entities = np.full_like(entities, -1) if as_new else entities
@@ -88,17 +93,17 @@ class CaseBasedEvidence:
     def grounds(
         self, text: NDArray[np.float32], entity: int, relation: int, tail: int
     ) -> list[list[Ground]]:
-        """Return the known triples behind each score of a tail but the last.
+        """Return the known triples behind the first five scores of a tail; see :meth:`scores`.
 
         Args:
             text: Text vector of the entity, of shape (dim,).
-            entity: Its row; -1 for one that the graph does not have.
-            relation: Number of the relation, inverses from R on; -1 for one that the graph does not
-                have.
+            entity: Row of the entity; -1 if the graph lacks it.
+            relation: Number of the relation; -1 if the graph lacks it. Numbers R (the number of
+                relations) and above are inverses.
             tail: Row of the tail.
 
         Returns:
-            The grounds of each score, the strongest first.
+            The grounds of each score, the strongest ground first.
         """
         kge = np.zeros(self._kge.dim, dtype=np.float32)
         if entity >= 0:

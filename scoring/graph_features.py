@@ -17,8 +17,11 @@ __all__ = ["CASE_BASED", "WEIGHTS", "GraphFeatures", "Offsets", "QueryFunction",
 
 TEXT, KGE, TYPE_CONSTRAINT = (slice(place, place + 1) for place in range(3))
 CASE_BASED = slice(3, 8)
-"""Places of the weights: of text, of ComplEx, of the type constraint, and of case-based evidence
-(:meth:`~ontodex.scoring.case_based.CaseBasedEvidence.scores`, without its last score)."""
+"""Positions of a relation's weights: for text, ComplEx, type constraint and case-based evidence.
+
+Case-based evidence has the first five scores of
+:meth:`~ontodex.scoring.case_based.CaseBasedEvidence.scores`.
+"""
 
 WEIGHTS = 8
 """Number of weights of a relation."""
@@ -29,15 +32,15 @@ class StoredArrays(Protocol):
 
     def __contains__(self, name: str) -> bool: ...
     def get(self, name: str) -> NDArray[Any]:
-        """Return an array."""
+        """Return the array with a name."""
 
 
 QueryFunction = Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float32]]
-"""From rows of entities (n,) and numbers of relations (n,), inverses from R on, to queries (n,
-dim)."""
+"""Function from rows of entities and numbers of relations, both of shape (n,), to query vectors of
+shape (n, dim). Numbers R (the number of relations) and above are inverses."""
 
 Offsets = tuple[NDArray[np.int64], NDArray[np.float64]]
-"""Rows of entities, ascending, and the score offset of each, which may be negative."""
+"""Rows of entities, ascending, and the score offset of each entity, which may be negative."""
 
 
 def add_offsets(scores: NDArray[np.float32], offsets: Iterable[Offsets]) -> None:
@@ -56,22 +59,26 @@ class GraphFeatures:
     """Features of the graph's links, and the weight of every score of a link.
 
     The score of a tail is the weighted sum of the text score, the ComplEx score, the type
-    constraint and case-based evidence. All but the last are inner products, so one query vector
+    constraint and case-based evidence. The first three are inner products, so one query vector
     holds them.
+
+    Below, R is the number of relations. Relations with numbers R and above are inverses.
 
     Attributes:
         entities: Feature vectors of the entities: ComplEx vectors, then type constraint vectors
             (:mod:`ontodex.scoring.type_constraints`); of shape (entities, 2 * rank + constraints).
-        relations: ComplEx vectors of the relations, inverses from R on, of shape (2R, 2 * rank).
-        type_constraints: Type constraint vectors of the relations, of shape (2R, constraints).
+        relations: ComplEx vectors of the relations and inverses, of shape (2R, 2 * rank).
+        type_constraints: Type constraint vectors of the relations and inverses, of shape (2R,
+            constraints).
         rules: Rules mined from the links.
-        weights: Weights of each relation, ``float32`` of shape (2, 2R + 1, 8). The first axis has
-            the weights for known entities, then those for new ones; the second has the relations,
-            their inverses from R on, and last the weights for a relation that the graph does not
-            have. The eight weights are of text, ComplEx, type constraint, similar heads and tails
-            by text, similar heads and tails by KGE vectors, and rules.
+        weights: Weights of the scores, ``float32`` of shape (2, 2R + 1, 8). The first axis is 0 for
+            known entities and 1 for new entities. The second axis is the number of the relation; 2R
+            is for a relation that the graph lacks. The third axis has the weights of text, ComplEx,
+            type constraint, similar heads and tails by text, similar heads and tails by KGE
+            vectors, and rules.
         calibration: Coefficients that make scores of different questions comparable
-            (:mod:`ontodex.scoring.calibration`); ``None`` if too little was held out to fit them.
+            (:mod:`ontodex.scoring.calibration`); ``None`` if too few links were held out to fit
+            the coefficients.
     """
 
     entities: Vectors
@@ -89,15 +96,14 @@ class GraphFeatures:
     ) -> NDArray[np.float32]:
         """Return hybrid queries, whose product with a hybrid vector is the weighted sum of scores.
 
-        The query of a new entity, which is not in the graph or had no links in KGE training, has a
-        text part and a type constraint; that of a relation that the graph does not have, a text
-        part alone.
+        A hybrid query has three parts: text, ComplEx and type constraint. If an entity is new (not
+        in the graph, or without links in KGE training), the ComplEx part is zero. If the graph
+        lacks a relation, the ComplEx part and the type constraint are zero.
 
         Args:
             text: Queries of the link space, of shape (n, dim).
-            entities: Row of each entity; -1 for one that the graph does not have.
-            relations: Number of each relation, inverses from R on; -1 for one that the graph does
-                not have.
+            entities: Row of each query's entity; -1 if the graph lacks it.
+            relations: Number of each query's relation or inverse; -1 if the graph lacks it.
 
         Returns:
             ``float32`` of shape (n, dim + 2 * rank + constraints).
@@ -113,7 +119,7 @@ class GraphFeatures:
     ) -> NDArray[np.float32]:
         """Return the unweighted ComplEx part of queries, of shape (n, 2 * rank).
 
-        It is zero if the graph does not have the entity or the relation (-1).
+        The part is zero if the entity or the relation is -1, that is, not in the graph.
         """
         made = compose(
             self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]],
@@ -130,15 +136,14 @@ class GraphFeatures:
     ) -> Iterator[Offsets]:
         """Yield the score offsets of each question: its weighted case-based evidence.
 
-        The last case-based score takes the type constraint back from tails that satisfy it by the
-        asked triple alone.
+        The last case-based score marks tails that satisfy the type constraint only because of the
+        triple in question. Its weight cancels the type constraint of these tails.
 
         Args:
             case_based: Scores of each question, see
                 :meth:`ontodex.scoring.case_based.CaseBasedEvidence.scores`.
-            entities: Row of each entity; -1 for one that the graph does not have.
-            relations: Number of each relation, inverses from R on; -1 for one that the graph does
-                not have.
+            entities: Row of each question's entity; -1 if the graph lacks it.
+            relations: Number of each question's relation or inverse; -1 if the graph lacks it.
         """
         weights = self.case_weights(entities, relations)
         for own, (rows, scores) in zip(weights, case_based, strict=True):
@@ -147,7 +152,7 @@ class GraphFeatures:
     def case_weights(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return the weights of case-based scores, of shape (n, 6); see :meth:`offsets`."""
+        """Return the weights of the six case-based scores, of shape (n, 6); see :meth:`offsets`."""
         weights = self._weights(entities, relations)
         return np.concatenate([weights[:, CASE_BASED], -weights[:, TYPE_CONSTRAINT]], axis=1)
 
@@ -165,7 +170,10 @@ class GraphFeatures:
         return self.entities.first(self.relations.shape[1])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays to store, by name; the entities' vectors are in the hybrid space."""
+        """Return the arrays to store, by name.
+
+        Entity vectors are not among these arrays, because the hybrid space stores them.
+        """
         arrays = {
             "graph_features/relations": self.relations,
             "graph_features/type_constraints": self.type_constraints,
@@ -182,7 +190,7 @@ class GraphFeatures:
         """Read stored features.
 
         Args:
-            blobs: The arrays that :meth:`arrays` returned.
+            blobs: The store with the arrays of :meth:`arrays`.
             hybrid: Vectors of the hybrid space, which end with the entities' feature vectors.
         """
         relations, constraints, bodies, confidences, weights = (

@@ -1,4 +1,4 @@
-"""Similarity of names by their letters: finds words misspelt, left out or in another order."""
+"""Similarity of names by trigrams of letters, for misspelt, missing or reordered words."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ PARTS = ("keys", "starts", "names", "owners", "lengths")
 """Names of the stored arrays."""
 
 MOST = 256
-"""Maximal number of entities found, those of the most similar names."""
+"""Maximal number of entities that a search returns."""
 
 AT_ONCE = 1 << 16
-"""Names in one block of the trigram index."""
+"""Number of names whose trigrams are computed at once."""
 
 SPACE, BITS = ord(" "), 21
 """Code point that separates names, and the number of bits of a code point."""
@@ -37,17 +37,18 @@ SPACE, BITS = ord(" "), 21
 class NameSimilarity:
     """Finds entities by the trigrams of their labels and synonyms, each padded with spaces.
 
-    The similarity of two names is the cosine of their trigrams' inverse document frequencies, which
-    are ln((1 + n) / (1 + m)) + 1 for a trigram of m of n names. Trigrams that no name of the graph
-    has are ignored, as are case and accents.
+    The similarity of two names is the cosine of their vectors of trigrams. The weight of a trigram
+    is its inverse document frequency, ln((1 + n) / (1 + m)) + 1 if m of n names have the trigram.
+    Case, accents, and trigrams that no name of the graph has are ignored.
 
     Attributes:
         keys: Trigrams, ascending, ``int64`` of shape (trigrams,).
-        starts: Offsets of each trigram's names in ``names``, of shape (trigrams + 1,).
-        names: Numbers of the names that have each trigram, ``int32``.
+        starts: Start in ``names`` of the part for each trigram, and the end of the last part, of
+            shape (trigrams + 1,).
+        names: For each trigram in turn, the numbers of the names that have it, ``int32``.
         owners: Entity of each name, ascending, of shape (names,); every entity has a name.
-        lengths: Length of each name's vector, 1 for one without trigrams, ``float32`` of shape
-            (names,).
+        lengths: Length of each name's vector, ``float32`` of shape (names,); 1 for a name without
+            trigrams.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -105,10 +106,11 @@ class NameSimilarity:
         )
 
     def find(self, text: str) -> tuple[Rows, NDArray[np.float64]]:
-        """Return at most 256 entities of the most similar names, and the best similarity of each.
+        """Return up to 256 entities with the most similar names.
 
         Returns:
-            Rows, ascending, and similarities, both of shape (found,).
+            Rows, ascending, and the similarity of each entity's most similar name, both of shape
+            (found,).
         """
         keys, _ = _trigrams([text])
         places = np.flatnonzero(np.isin(self.keys, keys, assume_unique=True))
@@ -147,7 +149,7 @@ class NameSimilarity:
         """Read a stored index.
 
         Args:
-            arrays: Returns the array of a name.
+            arrays: Returns a stored array by its name; see :meth:`arrays`.
         """
         return cls(*(arrays(f"names/{part}") for part in PARTS))
 
@@ -168,7 +170,10 @@ def plain(name: str) -> str:
 
 
 def _trigrams(names: Sequence[str]) -> tuple[Rows, Rows]:
-    """Return the distinct trigrams of each name, ascending, and their number for each name."""
+    """Return the distinct trigrams of each name, name after name, and their number for each name.
+
+    The trigrams of a name are ascending.
+    """
     texts = [f" {plain(name)} " for name in names]
     letters = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), dtype=np.uint32).astype(
         np.int64

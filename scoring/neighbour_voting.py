@@ -22,23 +22,25 @@ from ontodex.scoring.similarity import EntitySimilarity, log_similarity
 __all__ = ["SCORES", "NeighbourVotes", "NeighbourVoting", "VoteOffsets", "scores_of_answers"]
 
 BLOCK = 64
-"""Queries in one block."""
+"""Number of queries in one block."""
 
 SCORES = {
     "parents": ("itself", "parents", "ancestors"),
     "children": ("itself", "siblings", "children"),
 }
-"""Relation of an answer to the neighbour that votes for it, for each of the three scores of a
-question (:meth:`NeighbourVotes.scores`)."""
+"""The three scores for each question: what an answer is to the neighbour that votes for it.
+
+See :meth:`NeighbourVotes.scores`.
+"""
 
 
 class VoteOffsets(NamedTuple):
     """Offsets that neighbour votes add to the answers to one question.
 
     Attributes:
-        rows: The answers with votes, ascending, of shape (n,).
-        scores: Offset of each one's subsumption score.
-        logits: Offset of the logit of its probability.
+        rows: Rows of the answers with votes, ascending, of shape (n,).
+        scores: Offset of each answer's subsumption score, of shape (n,).
+        logits: Further offset of the logit of each answer's probability, of shape (n,).
     """
 
     rows: NDArray[np.int64]
@@ -52,7 +54,7 @@ class VoteOffsets(NamedTuple):
 
     @classmethod
     def none(cls) -> VoteOffsets:
-        """Return offsets without an answer."""
+        """Return offsets of a question without votes."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
     def logits_of(self, answers: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -63,18 +65,19 @@ class VoteOffsets(NamedTuple):
 
 @dataclass(frozen=True)
 class NeighbourVoting:
-    """Weights of neighbour votes, and the logistic curve of the sum of votes and subsumption score.
+    """Weights of neighbour votes for one question, and the logistic curve of probabilities.
+
+    The curve is a function of the sum of subsumption score and weighted votes.
 
     Attributes:
         slope: Slope of the logistic curve.
-        offset: Logit at zero.
-        itself: Weight of a neighbour as an answer itself.
-        parents: Weight of its parents, for the question for parents.
-        ancestors: Weight of its ancestors, for the question for parents.
-        siblings: Weight of its siblings, for the question for children.
-        children: Weight of its children, for the question for children.
-        curve: Further coefficients of the three scores in the logit, in the order of
-            :data:`SCORES`.
+        offset: Logit at a sum of zero.
+        itself: Weight of votes of a neighbour for itself as an answer.
+        parents: Weight of votes for a neighbour's parents (only for ``"parents"``).
+        ancestors: Weight of votes for a neighbour's ancestors (only for ``"parents"``).
+        siblings: Weight of votes for a neighbour's siblings (only for ``"children"``).
+        children: Weight of votes for a neighbour's children (only for ``"children"``).
+        curve: Weights with which the three scores of :data:`SCORES` are added to the logit.
     """
 
     slope: float
@@ -97,14 +100,15 @@ class NeighbourVoting:
 
     @classmethod
     def read(cls, stated: Mapping[str, Any], where: str) -> dict[str, NeighbourVoting]:
-        """Read the settings of each question that an index has some for.
+        """Read the weights that an index has for each question.
 
         Args:
             stated: Entry ``neighbour_voting`` of the manifest.
-            where: Name of the file, for messages.
+            where: Name of the manifest's file, for error messages.
 
         Returns:
-            Settings by question, ``"parents"`` or ``"children"``.
+            Weights by question, ``"parents"`` or ``"children"``; a question without weights is
+            left out.
         """
         return {
             question: settings_from(cls, stated[question], where)
@@ -115,14 +119,25 @@ class NeighbourVoting:
     def offsets(
         self, question: str, rows: NDArray[np.int64], scores: NDArray[np.float64]
     ) -> VoteOffsets:
-        """Return the offsets that vote scores, of shape (3, rows), give."""
+        """Return the offsets of answers with votes.
+
+        Args:
+            question: ``"parents"`` or ``"children"``.
+            rows: Rows of the answers, ascending, of shape (n,).
+            scores: Vote scores of the answers, of shape (3, n).
+        """
         weights = np.array([getattr(self, relation) for relation in SCORES[question]])
         return VoteOffsets(rows, weights @ scores, np.array(self.curve) @ scores)
 
     def probability(
         self, scores: NDArray[np.float64], logits: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return probabilities of sums of score and votes, given their logit offsets."""
+        """Return the probabilities of answers.
+
+        Args:
+            scores: Subsumption scores with score offsets.
+            logits: Logit offsets of the answers, of the same shape.
+        """
         return sigmoid(self.slope * scores + self.offset + logits)
 
 
@@ -132,13 +147,13 @@ def scores_of_answers(
     answers: NDArray[np.integer],
     entities: int,
 ) -> NDArray[np.float64]:
-    """Look up the scores of some answers.
+    """Look up the vote scores of some answers.
 
     Args:
-        scored: Rows with a score and their scores, for each query; see
+        scored: For each query, the rows of scored answers and their scores; see
             :meth:`NeighbourVotes.scores`.
-        owners: Query of each answer, a position in ``scored``, of shape (n,).
-        answers: Row of each answer.
+        owners: Query of each answer, as a position in ``scored``, of shape (n,).
+        answers: Row of each answer, of shape (n,).
         entities: Number of entities.
 
     Returns:
@@ -158,18 +173,19 @@ def scores_of_answers(
 
 
 class NeighbourVotes:
-    """Scores parents and children by the asserted hierarchy of a query's nearest neighbours.
+    """Scores candidate parents and children of a query by its nearest neighbours.
 
-    With :class:`~ontodex.scoring.similarity.EntitySimilarity` k, each score is log(1 + sum /
-    0.005).
+    Let k(x, y) be the similarity of :class:`~ontodex.scoring.similarity.EntitySimilarity`, zero
+    unless y is a near neighbour of x. A candidate has three sums of k, and each score is
+    log(1 + sum / 0.005).
 
-    A parent p of x has three scores: k(x, p) itself, the sum of k(x, c) over its direct children c,
-    and the sum over all its descendants c. Asserted descendants of x do not vote, as their
-    ancestors include x's.
+    A candidate parent p of x has the sums k(x, p), the sum of k(x, c) over its children c, and the
+    sum of k(x, c) over its descendants c. Asserted descendants of x do not vote, because their
+    ancestors include those of x.
 
-    A child c of x has three scores: k(x, c) itself, the sum of k(x, s) over its siblings s and
-    itself, once for each shared parent, and the sum of k(x, p) over its parents p. The asserted
-    links of x do not count: its children are treated as children of its parents, as if x were new.
+    A candidate child c of x has the sums k(x, c), the sum of k(x, s) over its siblings s and c
+    itself (once for each parent that s shares with c), and the sum of k(x, p) over its parents p.
+    The asserted links of x are ignored: its children are treated as children of its parents.
 
     Args:
         hierarchy: Asserted hierarchy.
@@ -182,15 +198,16 @@ class NeighbourVotes:
     def scores(
         self, question: str, vectors: NDArray[np.float32], rows: NDArray[np.integer]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """Score the parents, or the children, of entities and texts.
+        """Score candidate parents, or candidate children, of entities and texts.
 
         Args:
             question: ``"parents"`` or ``"children"``.
-            vectors: Vectors of their texts, of shape (n, dim); those of entities are not read.
-            rows: Rows of the entities, of shape (n,); -1 for texts.
+            vectors: Text vectors of the queries, of shape (n, dim). They are used only where the
+                row is -1.
+            rows: Row of each query's entity, of shape (n,); -1 for a text that is not an entity's.
 
         Yields:
-            For each query the rows of answers with a score, ascending, and their scores,
+            For each query, the rows of candidates with a score, ascending, and their scores,
             ``float64`` of shape (3, rows).
         """
         sums_of = self._of_parents if question == "parents" else self._of_children
@@ -220,11 +237,11 @@ class NeighbourVotes:
 
         Args:
             question: ``"parents"`` or ``"children"``.
-            entities: Rows of the entities, of shape (pairs,).
-            answers: Row of each candidate.
+            entities: Row of each pair's entity, of shape (pairs,).
+            answers: Row of each pair's candidate, of shape (pairs,).
 
         Returns:
-            Their :meth:`scores`, ``float64`` of shape (3, pairs).
+            Scores as in :meth:`scores`, ``float64`` of shape (3, pairs).
         """
         queries, owners = np.unique(entities, return_inverse=True)
         scored = self.scores(question, np.zeros((len(queries), 0), dtype=np.float32), queries)
@@ -233,7 +250,16 @@ class NeighbourVotes:
     def _of_parents(
         self, row: int, near: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sum the votes for parents of an entity or a text (row -1); of shape (3, entities)."""
+        """Sum the votes for each candidate parent of an entity, or of a text (row -1).
+
+        Args:
+            row: Row of the entity, or -1.
+            near: Rows of its nearest neighbours.
+            values: Similarities of the neighbours.
+
+        Returns:
+            Sums of shape (3, entities).
+        """
         if row >= 0:
             values = np.where(self._hierarchy.is_ancestor(near, np.array(row)), 0.0, values)
         return np.stack(
@@ -247,7 +273,10 @@ class NeighbourVotes:
     def _of_children(
         self, row: int, near: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sum the votes for children of an entity or a text (row -1); of shape (3, entities)."""
+        """Sum the votes for each candidate child of an entity, or of a text (row -1).
+
+        Arguments and result are as in :meth:`_of_parents`.
+        """
         own = self._sum(near, values)
         through = np.stack([self._sum_over(self._hierarchy.parents_of(near), values), own])
         if row >= 0:
@@ -261,7 +290,7 @@ class NeighbourVotes:
     def _sum_over(
         self, pairs: tuple[NDArray[np.int64], NDArray[np.int32]], values: NDArray[np.floating]
     ) -> NDArray[np.float64]:
-        """Sum values over pairs of a value's position and a row; of shape (entities,)."""
+        """Sum values for each row over pairs (position of the value, row); of shape (entities,)."""
         owners, rows = pairs
         return self._sum(rows, values[owners])
 

@@ -21,19 +21,19 @@ __all__ = ["Rules", "mine_rules", "no_rules"]
 Rows = NDArray[np.int64]
 
 EXAMPLES = 128
-"""Known triples of a relation, sampled for paths between their ends."""
+"""Number of sampled triples of a relation; paths from head to tail are candidate rules."""
 
 HEADS = 64
-"""Heads of a relation, sampled to estimate confidences."""
+"""Number of sampled heads of a relation, to estimate confidences."""
 
 BODIES = 100
-"""Maximal number of rules of a relation, the most frequent among its examples."""
+"""Maximal number of candidate rules of a relation: the most frequent paths."""
 
 HITS = 2
-"""Minimal number of known tails that a rule predicts."""
+"""Minimal number of known tails that a rule must predict."""
 
 PSEUDOCOUNT = 5
-"""Wrong predictions that are added to every rule's own."""
+"""Number of wrong predictions that is added to the predictions of every rule."""
 
 LEAST = 0.01
 """Minimal confidence of a rule."""
@@ -45,13 +45,13 @@ SURE = 0.7
 """Minimal confidence of rules that answer questions without known tails."""
 
 FAN = 512
-"""Maximal number of links of a relation that an entity on a path has."""
+"""Paths do not follow a relation from an entity with more links of this relation."""
 
 BLOCK = 16
-"""Questions in one block."""
+"""Number of questions in one block."""
 
 FOLLOWED = 128
-"""Pairs of an entity and a rule in one block."""
+"""Number of (entity, rule) pairs in one block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +59,11 @@ class Rules:
     """Rules and their confidences.
 
     Attributes:
-        bodies: For each rule the predicted relation, the first relation of the path from head to
-            tail, and the second one or -1; ``int32`` of shape (rules, 3), ascending. Relations from
-            R on are inverses.
-        confidences: Share of known tails among the predicted ones, ``float32`` of shape (rules,).
+        bodies: For each rule, the predicted relation, the first relation of the path from head to
+            tail, and the second relation (-1 if the path has one link); ``int32`` of shape (rules,
+            3), ascending. Numbers R (the number of relations) and above are inverses.
+        confidences: Share of known tails among the predicted tails, smoothed (:func:`mine_rules`),
+            ``float32`` of shape (rules,).
     """
 
     bodies: NDArray[np.int32]
@@ -75,11 +76,11 @@ class Rules:
 
         Args:
             links: Links that paths follow.
-            entities: Rows of entities, of shape (n,); -1 for one that the graph does not have.
-            relations: Number of each relation; -1 for one that the graph does not have.
+            entities: Row of each question's entity, of shape (n,); -1 if the graph lacks it.
+            relations: Number of each question's relation, of shape (n,); -1 if the graph lacks it.
 
         Yields:
-            For each question the rows of predicted tails, ascending, and their scores, both of
+            For each question, the rows of predicted tails, ascending, and their scores, both of
             shape (rows,).
         """
         log_doubts = -np.log1p(-np.minimum(self.confidences.astype(np.float64), MOST))
@@ -107,16 +108,16 @@ class Rules:
     ) -> Iterator[tuple[float, list[tuple[int, int, int]]]]:
         """Yield the rules that predict a tail, by descending confidence.
 
-        No rule predicts the entity itself.
+        Rules never predict the head itself.
 
         Args:
             links: Links that paths follow.
-            entity: Row of the head; -1 for one that the graph does not have.
+            entity: Row of the head; -1 if the graph lacks it.
             relation: Number of the relation.
             tail: Row of the tail.
 
         Yields:
-            The confidence of the rule, and the known links of one path.
+            The confidence of the rule, and one path: its known links (head, relation, tail).
         """
         own = np.flatnonzero((self.bodies[:, 0] == relation) & (tail != entity))
         for rule in own[np.argsort(-self.confidences[own], kind="stable")].tolist():
@@ -134,9 +135,9 @@ class Rules:
                 yield float(self.confidences[rule]), path
 
     def surely_answered(self, links: KnownLinks) -> Rows:
-        """Return the questions without known tails that a confident rule of one link answers.
+        """Return the questions that have no known tail, but a tail by a confident one-link rule.
 
-        An example is a symmetric relation of which the graph has one direction.
+        An example is a symmetric relation if the graph has only one direction of a link.
 
         Args:
             links: Known links.
@@ -156,10 +157,12 @@ class Rules:
         return np.stack([entities, relations], axis=1)
 
     def renumbered(self, numbers: NDArray[np.integer]) -> Rules:
-        """Return the rules for new numbers of the relations, without rules of removed relations.
+        """Return the rules with new numbers of the relations.
+
+        Rules with a removed relation are left out.
 
         Args:
-            numbers: New number of each relation and inverse; -1 for a removed one.
+            numbers: New number of each relation and inverse relation; -1 if it is removed.
         """
         bodies = np.where(self.bodies >= 0, numbers[self.bodies], -1)
         left = np.flatnonzero(
@@ -177,9 +180,10 @@ def no_rules() -> Rules:
 def mine_rules(links: KnownLinks, *, seed: int = 0) -> Rules:
     """Mine rules from known links.
 
-    The candidate rules of a relation are the paths of one or two links between the ends of up to
+    The candidate rules of a relation are the paths of one or two links from head to tail in up to
     128 of its triples. The 100 most frequent candidates are tried on up to 64 heads. The confidence
-    of a rule is known / (predicted + 5) tails, with at least 2 known ones.
+    of a rule is the number of known tails that it predicts, divided by the number of all predicted
+    tails plus 5. A rule must predict at least 2 known tails and have a confidence of at least 0.01.
 
     Args:
         links: Known links.
@@ -223,7 +227,7 @@ def mine_rules(links: KnownLinks, *, seed: int = 0) -> Rules:
 
 
 def _frequent(links: KnownLinks, relation: int, examples: Rows) -> Rows:
-    """Return the most frequent paths between the ends of examples, ``bodies`` of :class:`Rules`."""
+    """Return the most frequent paths from head to tail of examples, as bodies of :class:`Rules`."""
     found = []
     for head, _, tail in examples.tolist():
         away, there = links.links_of(head)
@@ -250,12 +254,17 @@ def _frequent(links: KnownLinks, relation: int, examples: Rows) -> Rows:
 def _ends(
     links: KnownLinks, entities: Rows, bodies: NDArray[np.integer]
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Yield the distinct tails that rules predict from entities, in blocks.
+    """Yield the distinct tails that rules predict, in blocks of (entity, rule) pairs.
 
-    An entity is no tail of itself.
+    The entity itself is left out as a tail.
+
+    Args:
+        links: Links that paths follow.
+        entities: Entity of each pair, of shape (pairs,).
+        bodies: Rule of each pair, of shape (pairs, 3).
 
     Yields:
-        Positions of (entity, rule) pairs, and the row of a tail for each.
+        For each predicted tail, the position of its pair, and the row of the tail.
     """
     for start in range(0, max(1, len(entities)), FOLLOWED):
         pairs, ends = links.follow(

@@ -21,38 +21,40 @@ NEAR = 128
 """Number of neighbours of an entity."""
 
 SPARE = 16
-"""Further entities that are scored in float64, as float32 products may order the last ones
-wrongly."""
+"""Number of further candidates that are scored in float64.
+
+Products in float32 may rank the last neighbours wrongly.
+"""
 
 WIDTH = 0.1
-"""Difference in cosine by which the similarity falls by a factor e."""
+"""Decrease of the cosine that divides the similarity by e."""
 
 LEAST = 0.005
-"""Scale of :func:`log_similarity`: smaller sums count for little."""
+"""Scale of :func:`log_similarity`; much smaller sums hardly count."""
 
 TINY = 1e-30
-"""Lower bound of divisors."""
+"""Lower bound of divisors, against division by zero."""
 
 BLOCK = 256
-"""Entities in one block of the search for neighbours."""
+"""Number of entities in one block of the search for neighbours."""
 
 STRIDE = 8
-"""Step of the sample by which :func:`greatest` finds a lower bound."""
+"""Step of the sample from which :func:`greatest` takes a lower bound."""
 
 
 def log_similarity(similarity: NDArray[np.floating]) -> Floats:
-    """Return log(1 + s / 0.005) of similarities s, or of sums of them."""
+    """Return log(1 + s / 0.005) for similarities s, or sums of similarities."""
     return np.log1p(np.asarray(similarity, dtype=np.float64) / LEAST)
 
 
 class EntitySimilarity:
     """Finds the 128 nearest neighbours of entities, with similarity exp((cos(a, b) - 1) / 0.1).
 
-    An entity whose vector is zero is similar to none. Neighbours are searched on first use and
-    kept.
+    An entity with a zero vector has the similarity 0 to all entities. Neighbours are searched on
+    first use and then kept in memory.
 
     Args:
-        vectors: Entity vectors, of any length.
+        vectors: Entity vectors; their lengths do not matter.
 
     Example:
         >>> vectors = Vectors([np.array([[1, 0], [0, 1], [1, 0]], dtype=np.float32)])
@@ -98,13 +100,14 @@ class EntitySimilarity:
         """Return the neighbours of entities and of other vectors; see :meth:`of`.
 
         Args:
-            vectors: Vectors of shape (n, dim); those of entities are not read.
-            rows: Rows of the entities, of shape (n,); -1 for other vectors.
-            apart: Where the row is -1, the entity that is excluded from the neighbours.
+            vectors: Vectors of shape (n, dim). They are used only where the row is -1.
+            rows: Row of each entity, of shape (n,); -1 for a vector that is not an entity's.
+            apart: Row of the entity to exclude from the neighbours, of shape (n,); used where the
+                row in ``rows`` is -1.
         """
         near, values = self.of(np.maximum(rows, 0))
         unseen = np.flatnonzero(rows < 0)
-        new = np.ones(len(unseen), dtype=bool)  # the first of a run of equal vectors
+        new = np.ones(len(unseen), dtype=bool)  # whether it is the first of equal vectors
         new[1:] = (vectors[unseen[1:]] != vectors[unseen[:-1]]).any(axis=1)
         if apart is not None:
             new[1:] |= apart[unseen[1:]] != apart[unseen[:-1]]
@@ -119,7 +122,12 @@ class EntitySimilarity:
         return near, values
 
     def _nearest(self, asked: NDArray[np.float32], own: NDArray[np.integer] | None) -> Near:
-        """Return the nearest entities of vectors, except each one's ``own``; and similarities."""
+        """Return the nearest entities of each vector, and their similarities.
+
+        Args:
+            asked: Vectors of shape (n, dim).
+            own: Entity to exclude for each vector, of shape (n,); ``None`` to exclude none.
+        """
         near = self._near.shape[1]
         if not near:
             return np.zeros((len(asked), near), dtype=np.int32), np.zeros(
@@ -141,7 +149,7 @@ class EntitySimilarity:
 
 
 def greatest(values: NDArray[np.floating], count: int) -> Rows:
-    """Return the places of the ``count`` greatest values, in any order."""
+    """Return the positions of the ``count`` greatest values, in any order."""
     sample = values[::STRIDE]
     if count > len(sample):
         return np.argpartition(values, len(values) - count)[-count:]

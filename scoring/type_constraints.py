@@ -1,8 +1,9 @@
 """Type constraints: which entities are known tails of which relations, as an inner product.
 
-A known tail of "born in" is a place, and likely to be a tail of it again; an entity with a parent
-is unlikely to lack another. The weight of the constraint in each relation, which may be negative,
-is fitted to held-out triples.
+A known tail of "born in" is a place, so it is likely to be the tail of further triples with "born
+in". For other relations, an entity with a known triple is unlikely to have a further one. The
+constraint therefore has a weight for each relation, which may be negative and is fitted to held-out
+triples.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ DIMENSIONS = 64
 
 
 def constraint_basis(triples: NDArray[np.integer], n_entities: int, n_relations: int) -> Floats:
-    """Return a vector of each relation; its product with an entity's is 1 for known tails, else 0.
+    """Return a vector for each relation, whose products with entity vectors mark known tails.
 
-    Exact for up to 32 relations; for more, the leading singular directions of the membership matrix
-    (entities, 2R) are kept.
+    The inner product of the vectors of a relation and an entity (:func:`constraint_vectors`) is 1
+    if the entity is a known tail of the relation, otherwise 0. For more than 32 relations this is
+    an approximation by the leading singular directions of the membership matrix (entities, 2R).
 
     Args:
         triples: Known triples, of shape (n, 3).
@@ -33,7 +35,7 @@ def constraint_basis(triples: NDArray[np.integer], n_entities: int, n_relations:
         n_relations: Number of relations R.
 
     Returns:
-        ``float32`` of shape (2R, min(2R, 64)), inverses from R on.
+        Vectors of the R relations, then of their inverses, ``float32`` of shape (2R, min(2R, 64)).
 
     Example:
         >>> triples = np.array([[0, 0, 1], [1, 0, 2]])
@@ -53,18 +55,19 @@ def constraint_basis(triples: NDArray[np.integer], n_entities: int, n_relations:
 
 
 def constraint_vectors(triples: NDArray[np.integer], n_entities: int, basis: Floats) -> Floats:
-    """Return a vector of each entity, ``float32`` of shape (entities, dim).
+    """Return a vector for each entity, ``float32`` of shape (entities, dim).
 
     Args:
         triples: Known triples, of shape (n, 3).
         n_entities: Number of entities.
-        basis: Vectors of the relations, of shape (2R, dim); see :func:`constraint_basis`.
+        basis: Vectors of the R relations and their inverses, of shape (2R, dim); see
+            :func:`constraint_basis`.
     """
     return np.asarray(_members(triples, n_entities, len(basis) // 2) @ basis, dtype=np.float32)
 
 
 def _members(triples: NDArray[np.integer], n_entities: int, n_relations: int) -> csr_matrix:
-    """Return a matrix (entities, 2R) of ones where an entity is a known tail of a relation."""
+    """Return the membership matrix (entities, 2R): 1 if an entity is a known tail of a relation."""
     known = both_directions(triples, n_relations)
     pairs = np.unique(known[:, [2, 1]], axis=0)
     ones = np.ones(len(pairs), dtype=np.float32)

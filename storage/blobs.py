@@ -1,4 +1,4 @@
-"""Arrays in LMDB: a few large values, memory-mapped without a copy, each with its own checksum."""
+"""Arrays in LMDB: a few large values, memory-mapped without a copy, each with a checksum."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ __all__ = ["BlobInfo", "BlobReader", "BlobWriter", "checksum", "open_lmdb", "tre
 
 PAGE = 4096
 HEADER = 16
-"""Bytes of LMDB's header before a value that has pages of its own."""
+"""Bytes of the LMDB header before a value that has pages of its own."""
 
 CHECKED_ON_READ = 64 * 1024
-"""Blobs up to this many bytes are compared with their checksum whenever they are read."""
+"""Blobs of up to this many bytes are compared with their checksum on every read."""
 
 
 @dataclass(frozen=True)
 class BlobInfo:
-    """What the manifest says of a blob.
+    """The manifest's entry for a blob, that is, a stored array.
 
     Attributes:
-        dtype: Type of its numbers, in NumPy's notation.
-        shape: Its shape.
-        bytes: Its length.
-        blake2b: Its BLAKE2b checksum.
-        offset: Where in the file it begins, if it is a large blob, with pages of its own; ``None``
-            if it shares a page with others.
+        dtype: Type of the numbers, in NumPy's notation.
+        shape: Shape of the array.
+        bytes: Length in bytes.
+        blake2b: BLAKE2b checksum.
+        offset: Position in the file of a large blob, which has pages of its own; ``None`` for a
+            small blob, which shares a page with other blobs.
     """
 
     dtype: str
@@ -60,7 +60,7 @@ class BlobWriter:
 
     Args:
         path: The file to make.
-        capacity: Bytes of all arrays together, at least roughly.
+        capacity: Approximate size of all arrays together, in bytes.
     """
 
     def __init__(self, path: Path, capacity: int) -> None:
@@ -74,7 +74,7 @@ class BlobWriter:
         """Store an array under a name.
 
         Raises:
-            IndexFailure: If it cannot be written, as on a full disk.
+            IndexFailure: If the array cannot be written, for example on a full disk.
         """
         flat = np.ascontiguousarray(array)
         data = flat.reshape(-1).view(np.uint8).data
@@ -96,7 +96,7 @@ class BlobWriter:
         for name, info in self.infos.items():
             if info.bytes > page:
                 address = _address(environment.transaction.get(name.encode()))
-                # LMDB's header before the value begins with the number of its first page.
+                # The LMDB header before a value begins with the number of the value's first page.
                 number = int.from_bytes(ctypes.string_at(address - HEADER, 8), sys.byteorder)
                 self.infos[name] = replace(info, offset=number * page + HEADER)
 
@@ -104,8 +104,9 @@ class BlobWriter:
 def tree_checksum(path: Path, infos: Mapping[str, BlobInfo]) -> str:
     """Return the BLAKE2b checksum of a store outside its large blobs: B-tree pages, small blobs.
 
-    LMDB follows page numbers in these pages without checking them: a changed byte may make it read
-    beyond the end of the file, which kills the process. They are compared before LMDB opens them.
+    LMDB follows page numbers in the B-tree without checking them. A changed byte may make LMDB read
+    beyond the end of the file, which kills the process. Therefore this checksum is compared before
+    LMDB opens the file.
     """
     digest = hashlib.blake2b(digest_size=16)
     blobs = sorted((info.offset, info.bytes) for info in infos.values() if info.offset is not None)
@@ -119,7 +120,7 @@ def tree_checksum(path: Path, infos: Mapping[str, BlobInfo]) -> str:
 
 
 def open_lmdb(path: Path, **options: Any) -> lmdb.Environment:
-    """Open an LMDB file; wait, at most about two seconds, while another thread is closing it."""
+    """Open an LMDB file; if another thread is closing the file, wait up to about two seconds."""
     attempts = 2000
     while True:
         try:
@@ -132,7 +133,7 @@ def open_lmdb(path: Path, **options: Any) -> lmdb.Environment:
 
 
 class _Environment:
-    """An LMDB file mapped for reading; it lives as long as any array that is a view of it."""
+    """An LMDB file mapped for reading, as long as any array is a view of the file."""
 
     def __init__(self, path: Path) -> None:
         self.lmdb = open_lmdb(path, readonly=True, lock=False, max_readers=1)
@@ -144,7 +145,7 @@ def _address(buffer: Any) -> int:
 
 
 _environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDictionary()
-"""Open files by device and inode: LMDB must not map a file twice in a process."""
+"""Open files by device and inode, since LMDB must not map a file twice in a process."""
 
 _opening = threading.Lock()
 
@@ -157,7 +158,7 @@ class BlobReader:
         infos: The manifest's entries for the blobs.
 
     Raises:
-        IndexDamaged: If the file is no LMDB file.
+        IndexDamaged: If the file is not an LMDB file.
     """
 
     def __init__(self, path: Path, infos: Mapping[str, BlobInfo]) -> None:
@@ -185,8 +186,8 @@ class BlobReader:
         """Return an array as a read-only view of the file.
 
         Raises:
-            IndexDamaged: If it is missing or has another length; if it has at most
-                :data:`CHECKED_ON_READ` bytes, also if it does not match its checksum.
+            IndexDamaged: If the blob is missing or has another length, or if a blob of at most
+                :data:`CHECKED_ON_READ` bytes does not match its checksum.
         """
         info = self.infos.get(name)
         if info is None:
@@ -208,7 +209,8 @@ class BlobReader:
             raise IndexDamaged(
                 f"{self.path}: blob {name!r} does not match its checksum; build the index anew"
             )
-        # NumPy keeps `window` alive, and `window` the mapping: no array outlives the mapped file.
+        # NumPy keeps `window` alive, and `window` keeps the mapping alive, so the file stays mapped
+        # as long as an array is in use.
         window = (ctypes.c_char * info.bytes).from_address(_address(found))
         window._environment = self._environment  # type: ignore[attr-defined]
         try:
@@ -225,7 +227,7 @@ class BlobReader:
         """Yield a message for each blob that does not match its checksum.
 
         Args:
-            prefix: Look only at blobs whose name begins with this.
+            prefix: Only blobs whose names begin with this prefix are checked.
         """
         for name, info in self.infos.items():
             if not name.startswith(prefix):

@@ -17,21 +17,24 @@ from ontodex.storage.manifest import FileInfo, file_info
 __all__ = ["EXACT_UP_TO", "load_candidates", "make_candidates", "measure_recall", "move_to_device"]
 
 EXACT_UP_TO = 200_000
-"""Spaces of at most this many vectors have no candidates: every vector is scored."""
+"""In spaces of at most this many vectors, every vector is scored, without candidates."""
 
 SAMPLE = 100_000
-"""Vectors at most that cells and codes are trained on."""
+"""Maximal number of vectors that cells and codes are trained on."""
 
 PROBES = 48
-"""Cells that a search looks into."""
+"""Number of cells that a search visits."""
 
 QUERIES, NEAREST, CANDIDATES = 200, 10, 100
-"""Recall is measured with so many of the index's own vectors as queries: the share of their so many
-nearest neighbours that are among so many candidates."""
+"""Numbers with which recall is measured, see :func:`measure_recall`.
+
+``QUERIES`` is the number of queries, ``NEAREST`` the number of exact nearest neighbours of each
+query, and ``CANDIDATES`` the number of candidates of each query.
+"""
 
 
 def make_candidates(vectors: Vectors) -> Any:
-    """Make an inverted file of 8-bit codes (IVF-SQ8); it has a quarter of the vectors' size.
+    """Make an inverted file of 8-bit codes (IVF-SQ8), of a quarter of the vectors' size.
 
     Args:
         vectors: Unit vectors.
@@ -57,9 +60,9 @@ def make_candidates(vectors: Vectors) -> Any:
 
 
 def measure_recall(index: Any, vectors: Vectors) -> float:
-    """Return the recall of candidates, measured on some of the index's own vectors.
+    """Return the recall of candidates, with some of the index's own vectors as queries.
 
-    It is the share of the exact :data:`NEAREST` neighbours among :data:`CANDIDATES` candidates.
+    Recall is the share of the 10 exact nearest neighbours that are among the 100 candidates.
     """
     rows = np.linspace(0, len(vectors) - 1, min(QUERIES, len(vectors))).astype(np.int64)
     sample = vectors[rows]
@@ -87,14 +90,14 @@ def measure_recall(index: Any, vectors: Vectors) -> float:
 
 
 def load_candidates(file: Path, stated: FileInfo | None, vectors: Vectors) -> Any:
-    """Load a FAISS index, or make it anew where its file is missing or damaged.
+    """Load a FAISS index; make a new index if the file is missing or damaged.
 
-    A new index is written in place of the file, if the folder can be written and the new file has
-    the checksum of the manifest.
+    The new index replaces the file if the folder can be written and the new file has the checksum
+    in the manifest.
 
     Args:
-        file: The file.
-        stated: The manifest's entry for the file.
+        file: File of the FAISS index.
+        stated: The manifest's entry for the file, if there is one.
         vectors: The vectors that the index is built over.
     """
     if stated is not None and file.is_file() and file_info(file) == stated:
@@ -112,11 +115,12 @@ def load_candidates(file: Path, stated: FileInfo | None, vectors: Vectors) -> An
 
 
 def move_to_device(index: Any, device: str) -> Any:
-    """Return a FAISS index on a device; unchanged if faiss-gpu is not installed.
+    """Return a FAISS index on a device; the index is unchanged if faiss-gpu is not installed.
 
     Args:
         index: An index in main memory.
-        device: ``"cpu"``; ``"cuda"`` for all GPUs, ``"cuda:1"`` for one; FAISS runs on no other.
+        device: ``"cuda"`` for all GPUs, ``"cuda:1"`` for one GPU. With any other device, the index
+            stays in main memory.
     """
     kind, _, number = device.partition(":")
     if kind != "cuda" or not faiss.get_num_gpus():

@@ -1,4 +1,4 @@
-"""A disk cache, in the index's folder, of the factors that a condition encoder makes."""
+"""A disk cache of the factors that a condition encoder makes, in the folder of the index."""
 
 from __future__ import annotations
 
@@ -23,29 +23,33 @@ __all__ = ["ConditionCache"]
 
 FILE = "conditions.mdb"
 ROOM = 32 * 1024 * 1024
-"""Bytes of the file that are left for LMDB's own pages."""
+"""Bytes of the file for LMDB's own pages."""
 
 LARGEST = 1 << 28
-"""Bytes of a factor at most: a hostile file may hold few bytes that unpack to very many."""
+"""Maximal number of bytes of an unpacked factor.
+
+The limit protects against a manipulated file, in which few bytes unpack to very many.
+"""
+
 
 _USE = struct.Struct(">QQ")
-"""Time of a factor's last use, in nanoseconds since 1970, and its bytes."""
+"""Time of a factor's last use, in nanoseconds since 1970, and its size in bytes."""
 
 Factor = NDArray[np.float16] | NDArray[np.float32]
 T = TypeVar("T")
 
 
 class ConditionCache:
-    """Factors by encoder and condition, in an LMDB file that any number of processes may share.
+    """Cache of factors by encoder and condition, in an LMDB file that several processes may share.
 
-    Above the budget, the least recently used factors are evicted. No operation raises an error: if
-    the file cannot be written (a read-only medium) or is damaged, the cache is empty and stores
-    nothing. Writes are atomic, also if a process is killed.
+    If all factors together exceed the budget, the least recently used factors are evicted. No
+    operation raises an error: if the file is damaged or cannot be written (a read-only medium), the
+    cache is empty and stores nothing. Writes are atomic, even if a process is killed.
 
     Args:
         folder: Folder of the index.
-        budget: Bytes of all factors at most, 0 for no cache; the file has at most twice as many and
-            32 MB.
+        budget: Maximal size of all factors together, in bytes; 0 for no cache. The file has at most
+            twice this size plus 32 MB.
 
     Example:
         >>> import tempfile
@@ -62,11 +66,14 @@ class ConditionCache:
         self._environment = _shared(self.path, 2 * budget + ROOM) if budget else None
 
     def get(self, encoder: str, conditions: Sequence[str]) -> dict[str, Factor]:
-        """Return the factors that are cached, and note their use.
+        """Return the cached factors of some conditions, and record their use.
 
         Args:
-            encoder: Fingerprint of the encoder that makes them.
-            conditions: Texts of conditions.
+            encoder: Fingerprint of the encoder.
+            conditions: Texts of the conditions.
+
+        Returns:
+            Factors by the text of the condition; conditions that are not cached are left out.
         """
         keys = {condition: _key(encoder, condition) for condition in conditions}
 
@@ -89,11 +96,11 @@ class ConditionCache:
         return found
 
     def put(self, encoder: str, factors: Mapping[str, Factor]) -> None:
-        """Store factors in one transaction, except those that alone exceed the budget.
+        """Store factors in one transaction, except factors larger than the budget.
 
         Args:
-            encoder: Fingerprint of the encoder that made them.
-            factors: Factors by the text of the condition, of shape (n,) each.
+            encoder: Fingerprint of the encoder that made the factors.
+            factors: Factors by the text of the condition, each of shape (n,).
         """
         packed = {
             _key(encoder, condition): _packed(factor) for condition, factor in factors.items()
@@ -119,7 +126,7 @@ class ConditionCache:
 
     @property
     def bytes(self) -> int:
-        """Bytes of all cached factors."""
+        """Size of all cached factors together, in bytes."""
         return sum(size for _, size in self._uses())
 
     def __len__(self) -> int:
@@ -136,9 +143,11 @@ class ConditionCache:
         )
 
     def _run(self, action: Callable[[Any, Any, Any], T], *, write: bool = False) -> T | None:
-        """Run a function in a transaction; return ``None`` if LMDB cannot, or in a forked child.
+        """Run a function in a transaction.
 
-        A child process must not use an LMDB file that its parent has opened.
+        Returns:
+            The result of the function. ``None`` if LMDB fails, or in a forked process, which must
+            not use an LMDB file that its parent has opened.
         """
         environment = self._environment
         if environment is None or environment.process != os.getpid():
@@ -173,13 +182,16 @@ class _Environment:
         self.lock = threading.Lock()
 
     def set_size(self, size: int) -> None:
-        """Map so many bytes of the file, 0 for its current size, while no transaction is open."""
+        """Set the number of mapped bytes; 0 means the current size of the file.
+
+        The lock ensures that no transaction is open.
+        """
         with self.lock:
             self.lmdb.set_mapsize(size)
 
 
 _environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDictionary()
-"""Open files by device and inode: LMDB must not map a file twice in a process."""
+"""Open files by device and inode, since LMDB must not map a file twice in a process."""
 
 _opening = threading.Lock()
 
@@ -192,7 +204,11 @@ _DAMAGE = (
 
 
 def _shared(path: Path, size: int) -> _Environment | None:
-    """Open the file of a cache, a new one in place of a damaged one; ``None`` if that fails."""
+    """Open the file of a cache; a damaged file is replaced by a new one.
+
+    Returns:
+        The open file; ``None`` if it cannot be opened or replaced.
+    """
     with _opening:
         for _ in range(2):
             try:
@@ -233,7 +249,10 @@ def _key(encoder: str, condition: str) -> bytes:
 
 
 def _packed(factor: Factor) -> bytes:
-    """Return a checksum and the compressed factor, its bytes grouped by their place in a number."""
+    """Return a factor as bytes: a checksum, the size of a number, and the compressed numbers.
+
+    Before compression, bytes are grouped by their position within a number.
+    """
     numbers = np.ascontiguousarray(factor).view(np.uint8).reshape(-1, factor.itemsize)
     content = bytes([factor.itemsize]) + zlib.compress(
         np.ascontiguousarray(numbers.T).tobytes(), level=1
@@ -242,7 +261,10 @@ def _packed(factor: Factor) -> bytes:
 
 
 def _unpacked(value: Any) -> Factor | None:
-    """Return a factor; ``None`` if there is none, or it does not match its checksum."""
+    """Return a factor from its packed bytes.
+
+    If there are no bytes, or they do not match their checksum, return ``None``.
+    """
     if value is None:
         return None
     checksum, content = bytes(value[:16]), bytes(value[16:])

@@ -1,4 +1,8 @@
-"""Generations of an index: ``CURRENT`` names the live one, and one writer makes the next."""
+"""Generations of an index.
+
+Each generation is a folder. The file ``CURRENT`` names the live generation. Only one process at a
+time may write the next generation.
+"""
 
 from __future__ import annotations
 
@@ -68,11 +72,11 @@ def is_index(folder: Path) -> bool:
     """Return whether a folder is an index, or the remains of an interrupted first build.
 
     Databases of other programs (LevelDB, RocksDB) also have files ``CURRENT`` and ``LOCK``, but
-    their ``CURRENT`` names no generation.
+    their ``CURRENT`` does not name a generation.
     """
     if not (folder / "CURRENT").exists():
         left = [entry.name for entry in folder.iterdir()]
-        # A loss of power may leave a build's folder without LOCK.
+        # After a loss of power, the folder of a build may lack LOCK.
         return "LOCK" in left or (bool(left) and all(map(_LEFT.match, left)))
     try:
         current(folder)
@@ -92,7 +96,7 @@ def writer(index: Path) -> Iterator[None]:
     """Hold the lock of an index as its only writer.
 
     Raises:
-        IndexLocked: If another process holds it; the message names the process.
+        IndexLocked: If another process holds the lock; the message names the process.
         IndexFailure: If the folder cannot be written.
     """
     owner = index / "WRITER"
@@ -113,7 +117,7 @@ def writer(index: Path) -> Iterator[None]:
             f"{index}: expected a folder that can be written, found {error.strerror}"
         ) from None
     try:
-        with contextlib.suppress(OSError):  # on a full disk: the lock holds, without a name
+        with contextlib.suppress(OSError):  # on a full disk, the lock holds without the name
             owner.write_text(str(os.getpid()))
         yield
     finally:
@@ -131,7 +135,7 @@ def hold(generation: Path) -> IO[bytes]:
     file = (generation / MANIFEST).open("rb")
     if fcntl is not None:
         with contextlib.suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(file, fcntl.LOCK_SH)  # a writer that removes the generation has LOCK_EX
+            fcntl.flock(file, fcntl.LOCK_SH)  # a writer that drops it holds LOCK_EX
         if not os.fstat(file.fileno()).st_nlink:
             file.close()
             raise FileNotFoundError(errno.ENOENT, "removed as it was opened", str(generation))
@@ -147,7 +151,7 @@ def sync_tree(folder: Path) -> None:
 def publish(index: Path, built: Path, generation: int) -> None:
     """Make a finished build the live generation: rename its folder, then replace ``CURRENT``.
 
-    The build is synced before; both steps are atomic.
+    Both steps are atomic. The build must be synced to the disk before (:func:`sync_tree`).
     """
     os.rename(built, folder_of(index, generation))
     _sync(index)
@@ -159,7 +163,7 @@ def publish(index: Path, built: Path, generation: int) -> None:
 
 
 def drop_old(index: Path, keep: int) -> None:
-    """Remove all published generations, except ``keep`` and those that a reader holds."""
+    """Remove all published generations except ``keep`` and generations that a reader holds."""
     for entry in index.iterdir():
         match = _FOLDER.match(entry.name)
         if match is not None and int(match[1]) != keep and _dropped(entry / MANIFEST):
@@ -167,7 +171,11 @@ def drop_old(index: Path, keep: int) -> None:
 
 
 def _dropped(manifest: Path) -> bool:
-    """Remove the manifest of a generation, which invalidates it, unless a reader holds it."""
+    """Invalidate a generation by removing its manifest, unless a reader holds the generation.
+
+    Returns:
+        Whether the manifest is removed.
+    """
     try:
         with manifest.open("rb") as file:
             if fcntl is not None:

@@ -18,7 +18,7 @@ from ontodex.storage.blobs import BlobReader
 __all__ = ["graph_blobs", "graph_info", "read_graph", "read_sentences", "sentence_blobs"]
 
 TEXTS = ("ids", "labels", "definitions", "relation_ids", "relation_labels")
-"""Columns with one text for each entity, or for each relation."""
+"""Columns with one text for each entity or each relation."""
 
 NESTED = ("synonyms", "alternative_ids")
 """Columns with any number of texts for each entity."""
@@ -68,7 +68,7 @@ def read_graph(
     Args:
         blobs: The store.
         info: The ``graph`` entry of the manifest, see :func:`graph_info`.
-        mappings: Mappings of the tables that it was read from.
+        mappings: Mappings of the tables that the graph was read from.
     """
 
     def column(name: str) -> TextColumn:

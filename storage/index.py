@@ -1,4 +1,4 @@
-"""An index opened for reading: its files, and what the manifest says of them."""
+"""An index opened for reading: the files of its live generation, and the manifest."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ _MISSING = {
     "conditions; build it with one of them (`ontodex train hyper-cl`, `ontodex train condition`, "
     "and --encoder)",
 }
-"""For an error message: what is missing without an encoder of a space, and what to do."""
+"""Parts of error messages: what an index without an encoder for a space lacks, and what to do."""
 
 
 class Index:
-    """A generation of an index, memory-mapped; it does not change when newer ones are published.
+    """A generation of an index, memory-mapped.
 
-    Made by :meth:`open`.
+    The generation does not change when a newer generation is published. Use :meth:`open` to make an
+    instance.
 
     Attributes:
         path: Folder of the index.
@@ -61,8 +62,8 @@ class Index:
     def open(cls, path: Path) -> Index:
         """Open the live generation.
 
-        Lengths of all files, and the store outside its large blobs, are compared with the manifest
-        before anything is mapped; checksums of large blobs are left to :meth:`verify`.
+        Before anything is mapped, the lengths of all files, and the checksum of the store outside
+        its large blobs, are compared with the manifest. Large blobs are checked by :meth:`verify`.
 
         Args:
             path: Folder of the index.
@@ -79,7 +80,7 @@ class Index:
                 held = generations.hold(folder)
                 break
             except OSError as error:
-                # A writer may have published another generation and dropped this one meanwhile.
+                # Meanwhile a writer may have published a new generation and dropped this one.
                 latest = generations.current(path)
                 if latest == number:
                     raise IndexDamaged(
@@ -96,9 +97,9 @@ class Index:
             raise
 
     def close(self) -> None:
-        """Let a writer drop this generation; arrays from it stay valid.
+        """Allow writers to drop this generation; arrays of the index stay valid.
 
-        Without a call this happens when the index is garbage-collected.
+        Garbage collection of the index has the same effect.
         """
         self._release()
 
@@ -121,7 +122,7 @@ class Index:
         return info
 
     def dim(self, space: str) -> int:
-        """Return how many numbers a vector of a space has.
+        """Return the dimension of the vectors of a space.
 
         Raises:
             IndexMismatch: If the index has no such space.
@@ -132,8 +133,8 @@ class Index:
         """Return the vectors of a space, of shape (rows, dim), as views of the store.
 
         Raises:
-            IndexMismatch: If the index has no such space, or store and manifest contradict each
-                other.
+            IndexMismatch: If the index has no such space, or its number of vectors contradicts the
+                manifest or the graph.
         """
         if space not in self._vectors:
             info = self.space_info(space)
@@ -148,7 +149,7 @@ class Index:
         return self._vectors[space]
 
     def sentences(self, space: str) -> EntitySentences:
-        """Return the texts whose vectors a space has, and the entity that owns each text.
+        """Return the texts of a space's vectors, and the entity of each text.
 
         Args:
             space: ``"entailment"`` for sentences, ``"span"`` for phrases.
@@ -160,7 +161,7 @@ class Index:
     def candidates(self, space: str) -> Any | None:
         """Load the FAISS index of a space; ``None`` for a space that is searched exactly.
 
-        It is made anew from the vectors if its file is missing or damaged.
+        If the file is missing or damaged, the FAISS index is made anew from the vectors.
         """
         info = self.space_info(space)
         if info.recall is None:
@@ -174,7 +175,7 @@ class Index:
         """Return the manifest's entry for the encoder of a space.
 
         Raises:
-            IndexMismatch: If the index has no such encoder.
+            IndexMismatch: If the index has no encoder for the space.
         """
         if space not in self.manifest.encoders:
             raise IndexMismatch(f"{self.path}: the index has {_MISSING[space]}")
@@ -182,10 +183,10 @@ class Index:
 
     @cached_property
     def projections(self) -> Projections:
-        """The projections of all R relations; those from R on are of inverse relations.
+        """The projections of the R relations (0 to R - 1) and of their inverses (R to 2R - 1).
 
         Raises:
-            IndexMismatch: If the index has none.
+            IndexMismatch: If the index has no projections.
         """
         info = self.encoder_info(LINK)
         if "residual" not in info:
@@ -197,21 +198,21 @@ class Index:
 
     @property
     def curvature(self) -> float:
-        """C of the hierarchy space: its Poincaré ball has curvature -c.
+        """Parameter c of the hierarchy space; its Poincaré ball has the curvature -c.
 
         Raises:
-            IndexMismatch: If the index has no such space.
+            IndexMismatch: If the index has no hierarchy space.
         """
         return float(self.encoder_info(HIERARCHY)["curvature"])
 
     @property
     def rule(self) -> Subsumption:
-        """The rule that scores pairs of the hierarchy space, and makes probabilities of scores.
+        """The rule that scores pairs of the hierarchy space and turns scores into probabilities.
 
-        It is fitted to the graph's own hierarchy if that has enough links, and otherwise is the one
-        that its encoder brings, which was fitted to another graph. The probability of a fitted rule
-        is the share of asserted ancestors among answers of the same score, in the ten best parents
-        of entities of the graph.
+        If the graph's hierarchy has enough links, the rule is fitted to this hierarchy. Otherwise
+        the rule is the encoder's own rule, which was fitted to another graph. The probability by a
+        fitted rule estimates how many answers with the same score are asserted ancestors, among the
+        ten best parents of entities of the graph.
 
         Raises:
             IndexMismatch: If the index has no hierarchy space.
@@ -221,7 +222,7 @@ class Index:
 
     @property
     def entailment_rule(self) -> Entailment:
-        """The rule of the entailment encoder: when a premise entails a hypothesis.
+        """The entailment encoder's rule, which decides whether a premise entails a hypothesis.
 
         Raises:
             IndexMismatch: If the index has no entailment space.
@@ -230,10 +231,10 @@ class Index:
         return settings_from(Entailment, info["rule"], str(self.folder / "manifest.json"))
 
     def expect_graph(self, graph: KnowledgeGraph) -> None:
-        """Check that the index is of a graph: that it has the same entities and relations.
+        """Check that the index has the same entities and relations as a graph.
 
         Raises:
-            IndexMismatch: If it has others.
+            IndexMismatch: If the entities or relations differ.
         """
         if self.graph.ids != graph.ids or self.graph.relation_ids != graph.relation_ids:
             raise IndexMismatch(
@@ -268,7 +269,7 @@ class Index:
         }
 
     def verify(self) -> list[str]:
-        """Compare every file and blob with its checksum, and check all vectors.
+        """Compare every file and blob with its checksum, and check that all vectors are valid.
 
         Returns:
             A message for each problem; empty if the index is intact.

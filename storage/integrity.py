@@ -1,4 +1,4 @@
-"""Integrity of an index: file lengths, checksums, and which vectors a space may hold."""
+"""Integrity of an index: file lengths, checksums, and validity of vectors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ __all__ = ["STORE", "expect_intact", "expect_valid", "valid_rows"]
 STORE = "store.mdb"
 
 TOLERANCE = 0.01
-"""How far the length of a unit vector may be from 1: half precision on a GPU is off by less."""
+"""Largest deviation of a unit vector's length from 1.
+
+Half precision on a GPU causes smaller deviations.
+"""
+
 
 EXPECTED = {
     "cosine": "a vector of length 1",
@@ -29,11 +33,11 @@ EXPECTED = {
 
 
 def valid_rows(geometry: str, vectors: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which vectors a space of a geometry may hold.
+    """Return whether each vector is valid in a geometry.
 
     Args:
-        geometry: See :class:`~ontodex.storage.manifest.SpaceInfo`.
-        vectors: Of shape (n, dim), in the precision in which they are stored.
+        geometry: Geometry of the space, see :class:`~ontodex.storage.manifest.SpaceInfo`.
+        vectors: Vectors of shape (n, dim), in the precision of the store.
 
     Returns:
         Booleans of shape (n,).
@@ -53,15 +57,15 @@ def valid_rows(geometry: str, vectors: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def expect_valid(geometry: str, vectors: NDArray[Any], texts: Sequence[str]) -> None:
-    """Raise an error if a space of a geometry may not hold some of the vectors.
+    """Check that all vectors are valid in a geometry.
 
     Args:
-        geometry: See :class:`~ontodex.storage.manifest.SpaceInfo`.
-        vectors: Of shape (n, dim).
-        texts: Text that each vector was made of, for the message.
+        geometry: Geometry of the space, see :class:`~ontodex.storage.manifest.SpaceInfo`.
+        vectors: Vectors of shape (n, dim).
+        texts: Text of each vector, for the message.
 
     Raises:
-        EncoderError: If a vector is not valid; the message names the first such text.
+        EncoderError: If a vector is not valid; the message has the text of the first such vector.
     """
     valid = valid_rows(geometry, vectors)
     if valid.all():
@@ -79,11 +83,14 @@ def expect_valid(geometry: str, vectors: NDArray[Any], texts: Sequence[str]) -> 
 
 
 def expect_intact(folder: Path, manifest: Manifest) -> None:
-    """Compare the lengths of all files, and the store outside its large blobs, with the manifest.
+    """Compare the files of a generation with its manifest, without reading large blobs.
+
+    The lengths of all files are compared (except FAISS indices, which can be made anew), and the
+    checksum of the store outside its large blobs.
 
     Raises:
         IndexDamaged: If a file is missing, has another length, or does not match its checksum.
-        IndexFailure: If a file may not be read.
+        IndexFailure: If the store cannot be read.
     """
     for name, info in manifest.files.items():
         file = folder / name

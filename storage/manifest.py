@@ -21,10 +21,10 @@ from ontodex.storage.blobs import BlobInfo
 __all__ = ["FORMAT", "FileInfo", "Manifest", "SpaceInfo", "file_info"]
 
 FORMAT = 1
-"""Version of the layout on disk; an index of a newer version is refused."""
+"""Version of the layout on disk; an index with a newer version is rejected."""
 
 KIND = "ontodex index"
-"""Value of the key ``kind``; the manifests of development versions have no such key."""
+"""Value of the key ``kind``; manifests of development versions do not have this key."""
 
 NAME = "manifest.json"
 
@@ -45,13 +45,13 @@ class SpaceInfo:
         geometry: ``"cosine"``: unit vectors; ``"poincare"``: lifted points of the ball
             (:func:`~ontodex.geometry.poincare.lift_items`); ``"product"``: vectors of any length;
             ``"gaussian"``: means followed by log-variances, in half precision.
-        dim: Numbers in a vector.
+        dim: Dimension of the vectors.
         rows: Number of vectors.
         shards: Number of blobs that hold the vectors.
-        stored_in: Space whose blobs hold the vectors. It is another space where both have the same
-            vectors, or where those of this space are the first ``dim`` numbers of the other's.
-        recall: Recall@10 of the FAISS candidates, measured on the index's own vectors; ``None``
-            where a space has no candidates.
+        stored_in: Name of the space whose blobs hold the vectors. This may be another space, whose
+            vectors are the same, or begin with the ``dim`` numbers of this space's vectors.
+        recall: Recall@10 of the FAISS candidates, measured on the index's own vectors; ``None`` if
+            the space has no candidates.
     """
 
     geometry: str
@@ -64,14 +64,14 @@ class SpaceInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """Everything that is known of a generation before its other files are opened.
+    """The manifest of a generation.
 
     Attributes:
         kind: :data:`KIND`.
         format: :data:`FORMAT`.
         generation: Number of the generation.
-        version: Version of ontodex that wrote it.
-        created: When it was written, in ISO 8601 (UTC).
+        version: Version of ontodex that wrote the generation.
+        created: Time of writing, in ISO 8601 (UTC).
         graph: Source, prefixes and counts of the graph.
         spaces: The spaces by name.
         encoders: Fingerprint and settings of each space's encoder.
@@ -83,7 +83,8 @@ class Manifest:
         tree_checksum: Checksum of the store outside its large blobs
             (:func:`ontodex.storage.blobs.tree_checksum`).
         seconds: Duration of each step of the build.
-        mappings: Mappings of the tables of the graph's sources; ``ontodex add`` reads by them.
+        mappings: Mappings of the tables that the graph was read from; ``ontodex add`` reads tables
+            by these mappings.
     """
 
     kind: str = KIND
@@ -103,7 +104,7 @@ class Manifest:
     mappings: list[dict[str, Any]] = field(default_factory=list)
 
     def write(self, folder: Path) -> None:
-        """Write ``manifest.json``, with a checksum of its own content."""
+        """Write ``manifest.json``, with a checksum of the other content."""
         content = dataclasses.asdict(self)
         (folder / NAME).write_text(
             json.dumps({"blake2b": _digest(content), **content}, indent=1), encoding="utf-8"
@@ -114,9 +115,10 @@ class Manifest:
         """Read ``manifest.json``.
 
         Raises:
-            IndexDamaged: If it is missing, not JSON, lacks a key, or does not match its checksum.
-            IndexFailure: If a development version wrote it.
-            IndexMismatch: If a newer version wrote it.
+            IndexDamaged: If the file is missing, is not JSON, lacks a key, or does not match its
+                checksum.
+            IndexFailure: If a development version wrote the file.
+            IndexMismatch: If a newer version wrote the file.
         """
         path = folder / NAME
         try:
@@ -145,7 +147,7 @@ class Manifest:
 
     @classmethod
     def _parse(cls, content: dict[str, Any], path: str) -> Manifest:
-        """Make a manifest from the keys of its JSON.
+        """Make a manifest from parsed JSON.
 
         Raises:
             IndexDamaged: If a key is missing, unknown, or of another type.

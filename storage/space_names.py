@@ -18,7 +18,7 @@ TEXT = "text"
 """Unit vectors of the entities' texts, compared by cosine."""
 
 LINK = "link"
-"""Entity vectors of link prediction, which the queries of (entity, relation) pairs search."""
+"""Entity vectors for link prediction, searched with queries of (entity, relation) pairs."""
 
 HYBRID = "hybrid"
 """Vectors of the link space followed by graph features: KGE vectors and type constraints."""
@@ -27,7 +27,7 @@ HIERARCHY = "hierarchy"
 """Lifted points of a Poincaré ball, ranked by the subsumption score of HiT."""
 
 CONDITION = "condition"
-"""Unit vectors of the entities' texts, which a condition encoder transforms."""
+"""Unit vectors of the entities' texts, which a condition encoder transforms by a condition."""
 
 ENTAILMENT = "entailment"
 """Gaussians of the sentences of labels and definitions, compared by KL divergence (GaussCSE)."""
@@ -36,7 +36,7 @@ SPAN = "span"
 """Unit vectors of the phrases of labels and definitions: the nodes of Self-StrAE's trees."""
 
 SENTENCE_SPACES = (ENTAILMENT, SPAN)
-"""Spaces with a vector for each sentence or phrase; others have one for each entity."""
+"""Spaces with a vector for each sentence or phrase; other spaces have one for each entity."""
 
 GEOMETRIES = {
     TEXT: "cosine",

@@ -20,7 +20,7 @@ def read_vectors(blobs: BlobReader, space: str, info: SpaceInfo) -> Vectors:
     """Map the vectors of a space.
 
     Raises:
-        IndexMismatch: If the store and the manifest name different numbers of rows or dimensions.
+        IndexMismatch: If the store and the manifest have different numbers of rows or dimensions.
     """
     vectors = Vectors([blobs.get(f"{space}/vectors/{number}") for number in range(info.shards)])
     if (len(vectors), vectors.dim) != (info.rows, info.dim):
@@ -40,9 +40,9 @@ def write_vectors(
     Args:
         blobs: The store.
         space: Name of the space.
-        vectors: Of shape (n, dim); may be a memory-mapped file.
+        vectors: Vectors of shape (n, dim), in memory or memory-mapped.
         geometry: Geometry of the space.
-        texts: Text that each vector was made of.
+        texts: Text of each vector, for error messages.
 
     Returns:
         The number of blobs.

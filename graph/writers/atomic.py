@@ -15,14 +15,14 @@ __all__ = ["expect_own_folder", "replacing"]
 
 
 def expect_own_folder(folder: Path, mark: str) -> None:
-    """Check that a folder is new, empty, or of a previous export.
+    """Check that a folder does not exist, is empty, or has a previous export.
 
     Args:
         folder: The folder.
         mark: Name of a file that every export has.
 
     Raises:
-        GraphError: If it has other files.
+        GraphError: If the folder has files, but no file ``mark``.
     """
     if folder.is_dir() and any(folder.iterdir()) and not (folder / mark).exists():
         raise GraphError(

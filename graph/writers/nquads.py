@@ -24,11 +24,11 @@ XSD_DOUBLE = ox.NamedNode(rdf.XSD + "double")
 
 
 def write_nquads(graph: KnowledgeGraph, path: str | Path) -> None:
-    """Write known triples, names and definitions to the default graph.
+    """Write known triples, names and definitions as N-Quads, in the default graph.
 
     Held-out triples are not written. An id that is neither an IRI nor a CURIE with a known prefix
-    is percent-encoded under ``urn:ontodex:``, that of a relation under ``urn:ontodex:relation/``.
-    Prefixes are declared in SHACL.
+    is percent-encoded, under ``urn:ontodex:`` for an entity and ``urn:ontodex:relation/`` for a
+    relation. Prefixes are written as SHACL declarations.
 
     Args:
         graph: The graph.
@@ -46,17 +46,17 @@ def predictions_as_nquads(graph: KnowledgeGraph, predictions: Iterable[Predictio
 
     A prediction is a triple in the named graph ``urn:ontodex:predictions``, with an
     ``rdf:Statement`` for its score (``urn:ontodex:score``). The named graph has the type
-    ``urn:ontodex:Predictions``; :func:`ontodex.read` does not read such graphs as facts. Ids are
-    written as by :func:`write_nquads`. The results of several calls, and files of
-    :func:`write_nquads`, can be concatenated.
+    ``urn:ontodex:Predictions``; :func:`ontodex.read` does not read named graphs of this type as
+    known triples. Ids are written as in :func:`write_nquads`. The results of several calls can be
+    concatenated, also with files of :func:`write_nquads`.
 
     Args:
         graph: The graph.
         predictions: (head id, relation id, tail id, score); ids are CURIEs or IRIs.
 
     Raises:
-        UnknownEntity: If the graph does not have an entity.
-        UnknownRelation: If the graph does not have a relation.
+        UnknownEntity: If the graph lacks an entity of a prediction.
+        UnknownRelation: If the graph lacks a relation of a prediction.
     """
     return (
         ox.serialize(_predicted(graph, predictions), format=ox.RdfFormat.N_QUADS) or b""
@@ -109,5 +109,5 @@ def _relation(graph: KnowledgeGraph, name: str) -> ox.NamedNode:
 
 
 def _is_id(identifier: str, name: str, graph: KnowledgeGraph) -> bool:
-    """Return whether a name is exactly an identifier, as a CURIE or an IRI."""
+    """Return whether a name is a given identifier, written as a CURIE or as an IRI."""
     return identifier in (name, contract(name, graph.prefixes))

@@ -25,16 +25,16 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
     tail. Any other path is written as a folder with ``train.tsv``, ``valid.tsv`` and ``test.tsv``
     (if there are such triples), ``entity_text.tsv`` (id, label, synonyms, definition, alternative
     ids; lists are separated by ``|``) and ``relation2text.txt``. White space in a cell is written
-    as one space, and ``|`` in a synonym or alternative id as ``/``. In triples, an id in quotes is
-    quoted again.
+    as one space, and ``|`` in a synonym or alternative id as ``/``. In triples, an id that begins
+    and ends with a quote is quoted once more, as readers remove one pair of quotes.
 
     Args:
         graph: The graph.
         path: A file such as ``pets.tsv``, or a folder.
 
     Raises:
-        GraphError: If two ids differ by white space only, an id is blank, or the folder has files
-            that are not of a previous export.
+        GraphError: If two ids differ only by white space, an id is blank, or the folder has files
+            but not a previous export.
         OSError: If the path cannot be written.
 
     Example:
@@ -113,7 +113,10 @@ def _cell(text: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Return the cell of an id in a triple: readers remove the quotes of a quoted cell."""
+    """Return an id as a cell of a triple.
+
+    Readers remove quotes around a cell, so an id that has quotes around it is quoted once more.
+    """
     return (
         '"' + name.replace('"', '""') + '"' if name.startswith('"') and name.endswith('"') else name
     )
