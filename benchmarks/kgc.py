@@ -234,7 +234,7 @@ PROPERTIES = {
     ),
 }
 NAMES_OF_WORDNET = ("wn18rr",)
-"""Graphs for which the network that ontodex ships is no start: it was trained on WordNet's names."""
+"""Graphs that do not start from the shipped network, which was trained on WordNet's names."""
 
 FEW = 20
 """Relations at most of which each has its own rows in a record."""

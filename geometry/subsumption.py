@@ -2,14 +2,8 @@
 
 He et al. (NeurIPS 2024, section 3.3) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ -
 ‖child‖)) and accept a pair if its score is above a threshold. λ and the threshold are fitted on
-<<<<<<< HEAD
-validation pairs; the paper takes them from a grid, here they are searched exactly. Unlike the
-paper, the rule adds δ‖child‖ to the score: the distance at which a pair is accepted may depend on
-the depth of the child. The paper's own rule is the one with δ = 0, ``fit(..., one_weight=True)``.
-=======
-validation pairs. The paper searches a grid; the search here is exact. Unlike the paper, the rule
-adds δ‖child‖ to the score, so that the accepted distance may depend on the depth of the child.
->>>>>>> w-d-graph
+        weights: λ and λ + δ. If ``None``, both are searched.
+        one_weight: Search λ alone, with δ = 0, which is the rule of the paper.
 
 A logistic curve (Platt, 1999) turns scores into probabilities. The probabilities are calibrated for
 the distribution of the pairs that the curve was fitted to.
@@ -148,36 +142,32 @@ def fit(
 ) -> Subsumption:
     """Fit λ, δ, the threshold and the logistic curve to validation pairs.
 
-        The first search finds the best λ for δ = 0. Then searches for λ (with λ + δ fixed) and for
-        λ + δ (with λ fixed) alternate as long as F1 rises. Each search covers [0, 64] and finds a
-        weight whose F1 is within 1e-4 of the best. The threshold is exact. The logistic curve is fitted
-        to all pairs with Platt's smoothed targets, so that separable pairs have a finite slope.
+    The first search finds the best λ for δ = 0. Then searches for λ (with λ + δ fixed) and for
+    λ + δ (with λ fixed) alternate as long as F1 rises. Each search covers [0, 64] and finds a
+    weight whose F1 is within 1e-4 of the best. The threshold is exact. The logistic curve is fitted
+    to all pairs with Platt's smoothed targets, so that separable pairs have a finite slope.
 
-        Args:
-            distance: Hyperbolic distances between child and parent, of shape (n,).
-            gain: For each pair, hyperbolic norm of the parent minus hyperbolic norm of the child, of
-                shape (n,).
-            child: Hyperbolic norms of the children, of shape (n,).
-            labels: Whether the child is subsumed by the parent, of shape (n,).
-    <<<<<<< HEAD
-            weights: λ and λ + δ; ``None`` to search them.
-            one_weight: Search λ alone, with δ = 0, which is the rule of the paper.
-    =======
-            weights: λ and λ + δ. If ``None``, both are searched.
-    >>>>>>> w-d-graph
+    Args:
+        distance: Hyperbolic distances between child and parent, of shape (n,).
+        gain: For each pair, hyperbolic norm of the parent minus hyperbolic norm of the child, of
+            shape (n,).
+        child: Hyperbolic norms of the children, of shape (n,).
+        labels: Whether the child is subsumed by the parent, of shape (n,).
+        weights: λ and λ + δ. If ``None``, both are searched.
+    one_weight: Search λ alone, with δ = 0, which is the rule of the paper.
 
-        Returns:
-            The rule.
+    Returns:
+        The rule.
 
-        Raises:
-            SettingsError: If the shapes differ, a number is not finite, the labels are all equal, or a
-                weight is negative.
+    Raises:
+        SettingsError: If the shapes differ, a number is not finite, the labels are all equal, or a
+            weight is negative.
 
-        Example:
-            >>> labels = [True, True, False, False]
-            >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [5.0] * 4, labels)
-            >>> rule.score([2.0, 8.0], [-3.0, 1.0], child=5.0) > rule.threshold
-            array([ True, False])
+    Example:
+        >>> labels = [True, True, False, False]
+        >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [5.0] * 4, labels)
+        >>> rule.score([2.0, 8.0], [-3.0, 1.0], child=5.0) > rule.threshold
+        array([ True, False])
     """
     if weights is not None and not all(0 <= weight < math.inf for weight in weights):
         raise SettingsError(f"weights: expected finite numbers of at least 0, found {weights}")
