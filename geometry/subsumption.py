@@ -1,9 +1,10 @@
 """The decision rule of HiT for subsumptions, on the distance and the hyperbolic norms of a pair.
 
-He et al. (NeurIPS 2024, section 3.3) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ -
+He et al. (NeurIPS 2024, section 3, equation 6) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ -
 ‖child‖)) and accept a pair if its score is above a threshold. λ and the threshold are fitted on
-        weights: λ and λ + δ. If ``None``, both are searched.
-        one_weight: Search λ alone, with δ = 0, which is the rule of the paper.
+validation pairs. The paper searches a grid; the search here is exact. Unlike the paper, the rule
+adds δ‖child‖ to the score, so that the accepted distance may depend on the depth of the child. The
+paper's own rule has δ = 0: ``fit(..., one_weight=True)``.
 
 A logistic curve (Platt, 1999) turns scores into probabilities. The probabilities are calibrated for
 the distribution of the pairs that the curve was fitted to.
@@ -154,7 +155,7 @@ def fit(
         child: Hyperbolic norms of the children, of shape (n,).
         labels: Whether the child is subsumed by the parent, of shape (n,).
         weights: λ and λ + δ. If ``None``, both are searched.
-    one_weight: Search λ alone, with δ = 0, which is the rule of the paper.
+        one_weight: Search λ alone, with δ = 0, which is the rule of the paper.
 
     Returns:
         The rule.
