@@ -1,6 +1,6 @@
 """The decision rule of HiT for subsumptions, on the distance and the hyperbolic norms of a pair.
 
-He et al. (NeurIPS 2024, section 3, equation 6) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ -
+He et al. (NeurIPS 2024, equation 6) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ -
 ‖child‖)) and accept a pair if its score is above a threshold. λ and the threshold are fitted on
 validation pairs. The paper searches a grid; the search here is exact. Unlike the paper, the rule
 adds δ‖child‖ to the score, so that the accepted distance may depend on the depth of the child. The
