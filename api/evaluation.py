@@ -225,7 +225,7 @@ def evaluate_hierarchy(
     """Classify held-out subsumptions of a graph, and rank ancestors among all entities.
 
     If the model was trained on the graph, it should have been trained with the same task and seed.
-    If its settings show another task or seed, there is a warning.
+    If the model's settings show another task or seed, there is a warning.
 
     Args:
         model: A HiT encoder (folder or name; ``"hit-wordnet"`` is the one that ontodex ships), or

@@ -72,10 +72,10 @@ def build(
         structure: Use graph features (ComplEx, type constraints, case-based evidence, rules) for
             link prediction, in addition to texts: ``True``, ``False``, or the settings of the
             training of ComplEx. The weights of graph features are fitted for each relation on the
-            graph's validation triples or, if these are too few, on a twentieth of its triples,
-            which are held out from training. Graph features are left out if fewer than 50 triples
-            can be held out, if the graph has more than 500,000 entities, or if ``train`` is
-            ``False`` and no Hyper-CL encoder is given.
+            graph's validation triples or, if there are fewer than 50, on a small share of its
+            triples (usually a twentieth), which are held out from training. Graph features are left
+            out if fewer than 50 triples can be held out, if the graph has more than 500,000
+            entities, or if ``train`` is ``False`` and no Hyper-CL encoder is given.
         hierarchy: Encoder of the entities in the Poincaré ball, for parents and children: ``True``
             for the HiT encoder that ontodex ships (if the graph has a hierarchy), the folder or
             name of another HiT encoder, ``False`` or ``None`` for none.

@@ -278,7 +278,7 @@ def train_condition(
             C-STS, and rejected with any other source.
         encoder: Folder or name of the text encoder to start from.
         training: Settings of the run.
-        texts: How the text of an entity is built, or was built if ``source`` is not a graph.
+        texts: How the text of an entity is built; if ``source`` is rows or pairs, how it was built.
         device: Device of the run.
         quiet: Print no progress on stderr.
 

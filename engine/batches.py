@@ -33,8 +33,8 @@ def answer_each(
     little.
 
     Args:
-        ask: Answers questions together; raises :class:`~ontodex.errors.LookupFailed` if it cannot
-            resolve a name of one of them.
+        ask: Answers questions together; raises :class:`~ontodex.errors.LookupFailed` if a name in
+            one of the questions cannot be resolved.
         questions: The questions.
         failed: Makes the answer to a question that could not be resolved, from its error.
     """

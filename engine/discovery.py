@@ -29,7 +29,7 @@ from ontodex.storage.space_names import LINK
 __all__ = ["LinkDiscovery"]
 
 SURE = 1e-12, 0.9999
-"""Bounds of a probability before those of head and tail prediction are combined."""
+"""Bounds to which probabilities are clipped before tail and head predictions are combined."""
 
 Found = tuple[Rows, NDArray[np.float64]]
 """Keys of links (integers that encode relation, head and tail) and their probabilities."""
@@ -127,7 +127,8 @@ class LinkDiscovery:
         """Return a function from an (entity, relation) question to the entities to exclude.
 
         Unless ``linked``, the entities that have a link with the entity of the question are
-        excluded. For a relation of the hierarchy, its ancestors and descendants are as well.
+        excluded. For a relation of the hierarchy, the ancestors and descendants of the entity are
+        excluded, too.
         """
         graph, upward = self._index.graph, self._index.graph.hierarchy_relations
         hierarchy = self._known.hierarchy

@@ -51,7 +51,7 @@ BATCH = 512
 """Number of children in one block of the audit."""
 
 PAIRS = 8192
-"""Approximate number of vectors in one shard of those that the audit searches."""
+"""Approximate number of members of the hierarchy in one shard of the audit's search."""
 
 
 class _Pairs(NamedTuple):
@@ -147,9 +147,9 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
 def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
     """Return at most k asserted links with a probability of at most 0.5, the most doubtful first.
 
-    Links are ordered by the sum of their ranks by probability and by lead. A true link also has a
-    low probability if the child's name says little about its parents. But then the child's other
-    parents have a low probability as well, so the lead of the link is near zero.
+    Links are ordered by the sum of their ranks by probability and by lead (see :class:`_Pairs`). A
+    true link also has a low probability if the child's name says little about its parents. But then
+    the child's other parents have a low probability as well, so the lead of the link is near zero.
     """
     places = _places(asserted.probabilities) + _places(asserted.leads)
     worst = np.lexsort(
@@ -161,7 +161,8 @@ def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
 def _missing(others: _Pairs, k: int) -> _Pairs:
     """Return at most k pairs, ordered by the sum of their ranks by score and by lead.
 
-    Of the two directions between two entities, only the better one is returned.
+    For the lead, see :class:`_Pairs`. Of the two directions between two entities, only the better
+    one is returned.
     """
     places = _places(others.scores) + _places(others.leads)
     best = np.lexsort((others.parents, others.children, -others.scores, -places))

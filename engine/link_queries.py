@@ -81,7 +81,7 @@ class LinkQueries:
 
     @property
     def entities(self) -> Vectors:
-        """Vectors of the entities in the link space, or else in the text space."""
+        """Vectors of the entities in the link space; without link encoder, in the text space."""
         return self._index.vectors(self._text_space)
 
     def of_terms(

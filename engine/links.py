@@ -60,8 +60,8 @@ EncodedTerm = tuple[ResolvedTerm, NDArray[np.float32]]
 """An entity or a text, and its vector of shape (dim,)."""
 
 MAX_RELATIONS = 64
-"""Maximal number of relations that are scored by tail and head prediction: those with the largest
-priors."""
+"""Maximal number of relations that are scored by tail and head prediction. If there are more, those
+with the largest priors are scored."""
 
 PRODUCTS = 1 << 27
 """Maximal number of scores for one pair of entities. In a graph with many entities, it reduces the
@@ -74,7 +74,7 @@ OWN_PRIOR = 5.0
 """Number of an entity's own links that weigh as much as all links of its neighbours."""
 
 GRAPH_PRIOR = 0.2
-"""Sum of the neighbours' similarities at which their links weigh as much as those of the graph."""
+"""Sum of similarities at which the neighbours' links weigh as much as all links of the graph."""
 
 
 class RelationPrediction:
@@ -355,8 +355,8 @@ class LinkQuestions:
         The probability of a candidate comes from a logistic regression on its share of the
         question's softmax, the number of known answers and the confidence of rules. The regression
         is fitted to held-out links: the validation triples of the graph or, if there are fewer than
-        50, a twentieth of the triples, at least 50 and at most 5,000. The probabilities are
-        calibrated if as many links are missing as were held out.
+        50, a twentieth of the triples, but at least 50 and at most 5,000 (or a hundredth, if that
+        is more). The probabilities are calibrated if as many links are missing as were held out.
 
         The graph's validation and test triples do not count as known, so they may be found. Links
         that the hierarchy implies do not count as missing. A graph of 15,000 entities and 270,000
@@ -491,7 +491,7 @@ class Links:
     def _by_direction(
         self, questions: Sequence[tuple[str, str]], *, backward: bool
     ) -> Iterator[tuple[bool, list[int], list[ResolvedTerm], list[ResolvedTerm]]]:
-        """Resolve (entity, relation) questions; yield those for tails, then those for heads.
+        """Resolve (entity, relation) questions, and group them: first for tails, then for heads.
 
         Args:
             questions: The questions.

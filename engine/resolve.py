@@ -94,9 +94,9 @@ def resolve_entity(
         graph: The graph.
         text: The user's text.
         any_text: Treat unknown identifiers as free text, instead of raising an error.
-        fits: Preference among several entities with the name: those for which it returns true are
-            preferred, if there are any. Of the remaining entities, the one in most triples is
-            taken.
+        fits: Function from the row of an entity to whether it fits the question. Among several
+            entities with the name, fitting entities are preferred. Of these (or of all, if none
+            fits), the entity in most triples is taken.
         names: Finds names of similar spelling, for the hint of free text.
 
     Raises:

@@ -95,8 +95,8 @@ def build(
 ) -> None:
     """Build an index of a graph.
 
-    If the folder already holds an index, only new texts are encoded, and its readers are not
-    disturbed.
+    If the folder already holds an index, only new texts are encoded, and processes that read the
+    index are not disturbed.
     """
     for name, wanted, encoders in (
         ("hierarchy", hierarchy, hierarchy_encoder),

@@ -106,8 +106,8 @@ class Audit(AnswerTable[AuditRow]):
         """Return SSSOM/TSV: missing links, and doubtful links with the modifier ``Not``.
 
         The predicate is ``skos:broader`` if this relation makes the graph's hierarchy, otherwise
-        ``rdfs:subClassOf``. The confidence of a missing link is its probability; that of a doubtful
-        link is 1 minus its probability.
+        ``rdfs:subClassOf``. The confidence of a missing link is its probability, and the confidence
+        of a doubtful link is 1 minus its probability.
 
         Args:
             license: IRI of the licence of the set.

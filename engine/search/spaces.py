@@ -73,7 +73,7 @@ class CosineSpace:
 
 
 class ProductSpace:
-    """Vectors of any length, scored by their inner product.
+    """Vectors of any norm, scored by their inner product.
 
     Args:
         vectors: Vectors of the items.
