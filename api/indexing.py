@@ -188,7 +188,7 @@ def open(
 def read_for(path: str | Path, *sources: Any, **settings: Any) -> KnowledgeGraph:
     """Read sources that are to be added to an index.
 
-    Tables are read by the mappings that the index was built with.
+    Tables are read by the mappings with which the index was built.
 
     Args:
         path: Folder of the index.

@@ -38,7 +38,7 @@ ENTAILMENT_IN_THE_BOX = "gauss-cse-nli"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of encoder folder, beside plain text encoders.
+    """A kind of encoder other than plain text encoders, and how its folders are recognised.
 
     Attributes:
         name: Name of the system, as messages print it.

@@ -76,7 +76,7 @@ def train_hyper_cl(
         quiet: Print no progress on stderr.
 
     Returns:
-        The encoder of links, as it is in ``path``.
+        The encoder of links, as saved in ``path``.
 
     Raises:
         EncoderError: If the text encoder cannot be loaded.
@@ -123,7 +123,7 @@ def train_cross_encoder(
         quiet: Print no progress on stderr.
 
     Returns:
-        The cross-encoder, as it is in ``path``.
+        The cross-encoder, as saved in ``path``.
 
     Raises:
         EncoderError: If the text encoder cannot be loaded.
@@ -176,7 +176,7 @@ def train_hit(
         quiet: Print no progress on stderr.
 
     Returns:
-        The hierarchy encoder, as it is in ``path``.
+        The hierarchy encoder, as saved in ``path``.
 
     Raises:
         GraphError: If the graph has no hierarchy, or one that is too small to train on.
@@ -283,7 +283,7 @@ def train_condition(
         quiet: Print no progress on stderr.
 
     Returns:
-        The condition encoder, as it is in ``path``.
+        The condition encoder, as saved in ``path``.
 
     Raises:
         EncoderError: If the text encoder cannot be loaded.
@@ -357,7 +357,7 @@ def train_gauss_cse(
         quiet: Print no progress on stderr.
 
     Returns:
-        The entailment encoder, as it is in ``path``.
+        The entailment encoder, as saved in ``path``.
 
     Raises:
         EncoderError: If the text encoder cannot be loaded.
@@ -408,7 +408,7 @@ def train_self_strae(
         quiet: Print no progress on stderr.
 
     Returns:
-        The text encoder, as it is in ``path``.
+        The text encoder, as saved in ``path``.
 
     Raises:
         ReadError: If the source cannot be read, or has no sentences.

@@ -426,7 +426,9 @@ class Subsumptions:
         )
 
     def resolve(self, texts: Sequence[str]) -> list[ResolvedTerm]:
-        """Resolve entities and texts; of entities with one name, a hierarchy's member is preferred.
+        """Resolve entities and texts.
+
+        If several entities have a name, entities in the hierarchy are preferred.
 
         Raises:
             UnknownEntity: If a text is a CURIE or IRI that the graph does not have.

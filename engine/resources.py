@@ -62,7 +62,7 @@ class Resources:
 
     @cached_property
     def case_based(self) -> CaseBasedEvidence | None:
-        """Case-based evidence from the known triples; ``None`` if its weights are all zero."""
+        """Case-based evidence from the known triples; ``None`` if the index gives it no weight."""
         features, graph = self.graph_features, self.index.graph
         if features is None or not features.weights[..., CASE_BASED].any():
             return None

@@ -215,7 +215,7 @@ def _within(box: Floats, points: Floats, radii: Floats) -> NDArray[np.bool_]:
 def _overlap(box: Floats, others: Floats) -> bool:
     """Return whether a rectangle overlaps one of ``others`` (m, 4, 2).
 
-    By separating axes (Gottschalk et al. 1996).
+    The test uses separating axes (Gottschalk et al. 1996).
     """
     if not len(others):
         return False

@@ -20,8 +20,8 @@ class Placement:
     """A position of a new concept in the hierarchy.
 
     Attributes:
-        parent: Parent of the concept. If the graph asserts the parent, its ``known`` is true;
-            otherwise it has the probability that the concept is below it.
+        parent: Parent of the concept. If the graph asserts the parent, ``parent.known`` is true;
+            otherwise ``parent.probability`` is the probability that the concept is below it.
         children: Entities below the parent that move below the new concept; often empty.
     """
 

@@ -84,7 +84,7 @@ class GaussianSpace:
         return GaussianBatch(self, queries)
 
     def lift_queries(self, queries: NDArray[np.float32]) -> tuple[NDArray[np.float32], Scores]:
-        """Return lifted queries, and a constant c of each: its product with an item is c - 2 KL."""
+        """Return lifted queries and their constants c; a query times an item is c - 2 KL."""
         lifted, constant = self._lift_queries(self._moved(queries.astype(np.float64)))
         constant = constant + lifted @ self._item
         lifted = lifted - self._query
