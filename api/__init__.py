@@ -8,8 +8,8 @@
     engine = ontodex.build(graph, "hp.odx")  # or ontodex.open("hp.odx")
     engine.tails("Marfan syndrome", "has phenotype", k=10)
 
-``__init__.pyi`` lists the public names, for type checkers and for this module, which imports each
-name on first use, so that ``import ontodex`` is quick.
+``__init__.pyi`` lists the public names, for type checkers and for this module. This module imports
+each name on first use, so that ``import ontodex`` is quick.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-# Torch's threads wait for each other in a busy loop, of milliseconds by default. On a busy machine
-# the loop takes time from the thread that is waited for, and training on a small graph took 20
-# times as long. GCC's OpenMP reads this variable when torch is imported.
+# Torch's threads wait for each other in a busy loop, by default for milliseconds. On a busy
+# machine, the loop takes time from the thread that the others wait for: training on a small graph
+# took 20 times as long. GCC's OpenMP reads this variable when torch is imported.
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
-# oneDNN caches code for 1,024 shapes of bfloat16 matrices: in a long run 100 MB more, at no speed.
+# By default, oneDNN caches code for 1,024 shapes of bfloat16 matrices. In a long run, this takes
+# 100 MB more, and is not faster.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
 
 _MODULES = {

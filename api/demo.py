@@ -26,7 +26,7 @@ class Question:
         method: The engine's method, which is also the command.
         arguments: Positional arguments.
         k: Number of answers.
-        named: Keyword arguments; options of the command.
+        named: Keyword arguments of the method, and options of the command.
     """
 
     why: str

@@ -59,7 +59,7 @@ def write_schema_org(folder: Path) -> list[Path]:
 
 
 def _schema_statements(registry: Any) -> Iterator[ox.Triple]:
-    """Yield the triples of each class and property; targets outside Schema.org are left out."""
+    """Yield the triples of each class and property of Schema.org."""
     for entry in registry.CLASS_METADATA.values():
         yield from _described(entry, entry.uri, RDFS + "Class")
         yield from _linked(entry.uri, RDFS + "subClassOf", entry.parents)
@@ -146,7 +146,7 @@ def _add_genes(path: Path, builder: GraphBuilder) -> None:
 
 
 def _add_terms(path: Path, builder: GraphBuilder) -> None:
-    """Label the terms of the annotations, so that these can be read without the ontology."""
+    """Label the terms of the annotations, so that annotations can be read without the ontology."""
     term = ""
     with path.open(encoding="utf-8") as lines:
         for line in lines:

@@ -1,4 +1,4 @@
-"""Evaluating indexes and encoders."""
+"""Evaluation of indexes and encoders."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ def evaluate_kgc(
         score: What ranks the entities: ``"all"``, the score of the index's answers; or one part
             alone, of an index with graph features: ``"text"``, ``"kge"`` (ComplEx) or
             ``"case-based"`` (similar entities and rules).
-        texts: How the text of an entity is built, for an encoder; by default as in its training.
+        texts: How the text of an entity is built, if ``model`` is an encoder; by default as in the
+            training of the encoder.
         rerank: Folder of a cross-encoder that re-ranks the best ``top`` candidates of each query.
         top: Number of candidates to re-rank, at least 1; by default 50.
         hops: If above 0, entities within this many links of the query's entity get a score offset,
@@ -93,12 +94,12 @@ def evaluate_kgc(
         device: Device that encodes and scores.
 
     Returns:
-        ``mrr``, ``mr``, ``hits@1``, ``hits@3`` and ``hits@10`` over both directions, and of either
+        ``mrr``, ``mr``, ``hits@1``, ``hits@3`` and ``hits@10`` over both directions, and for each
         direction with the prefix ``tail.`` or ``head.``.
 
     Raises:
-        IndexMismatch: If the index is of another graph, or lacks projections or the graph features
-            that ``score`` names.
+        IndexMismatch: If the index was built from another graph, or lacks projections or the graph
+            features that ``score`` names.
         SettingsError: If ``score`` or ``split`` is unknown, ``texts`` comes with an index, or
             ``top`` without ``rerank``.
     """
@@ -140,7 +141,7 @@ def evaluate_kgc(
 
 @dataclass(frozen=True)
 class _Reranking:
-    """What changes the scores of candidates before they are ranked; see :func:`evaluate_kgc`."""
+    """Settings that change candidates' scores before ranking; see :func:`evaluate_kgc`."""
 
     graph: KnowledgeGraph
     rerank: Path | None
@@ -149,7 +150,14 @@ class _Reranking:
     device: str
 
     def steps(self, unit: float) -> list[Adjust]:
-        """Return the functions in order: the offset also decides which candidates are re-ranked."""
+        """Return the functions that adjust scores, in their order.
+
+        The score offset of near entities comes first, since it also affects which candidates are
+        re-ranked.
+
+        Args:
+            unit: Score difference that counts as one unit of log-probability.
+        """
         steps: list[Adjust] = []
         if self.hops:
             steps.append(neighbourhood_offset(self.graph, self.hops, unit=unit))
@@ -194,7 +202,7 @@ def _evaluate_index(
 def _zero_queries(
     entities: NDArray[np.integer], relations: NDArray[np.integer], *, dim: int
 ) -> NDArray[np.float32]:
-    """Return queries, of shape (queries, dim), by which all entities score 0."""
+    """Return queries of zeros, of shape (queries, dim), so that all entities score 0."""
     return np.zeros((len(entities), dim), dtype=np.float32)
 
 
@@ -216,22 +224,23 @@ def evaluate_hierarchy(
 ) -> dict[str, float]:
     """Classify held-out subsumptions of a graph, and rank ancestors among all entities.
 
-    A model that was trained on the graph should have been trained with the same task and seed.
-    Otherwise there is a warning, if the model's settings show it.
+    If the model was trained on the graph, it should have been trained with the same task and seed.
+    If the model's settings show another task or seed, there is a warning.
 
     Args:
         model: A HiT encoder (folder or name; ``"hit-wordnet"`` is the one that ontodex ships), or
             an index of the graph with a hierarchy space.
         source: A graph with a hierarchy, or anything that :func:`ontodex.read` reads.
-        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``, see :func:`.hierarchy_task`; or
-            a task that it returned. By default what the encoder was trained on, if that was this
-            hierarchy.
-        relation: See :func:`.hierarchy_task`, as for ``negatives``, ``homonyms`` and ``pairs``; by
-            default the relations that were named when the index was built.
+        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"`` (see :func:`.hierarchy_task`), or a
+            task returned by that function. By default the task that the encoder was trained on, if
+            it was trained on this hierarchy.
+        relation: Relation from child to parent, see :func:`.hierarchy_task`. For an index, the
+            default is the relations that were named when it was built.
         seed: Seed of the split, the negatives and the sample of ``queries``.
         negatives: Negatives of each kind for each positive pair.
         homonyms: Whether a negative may have the label of the child or of an ancestor.
-        pairs: Folder of the task's files; read if it has any, otherwise written.
+        pairs: Folder of the task's files. If the folder has files, the task is read from them;
+            otherwise they are written.
         queries: Number of entities whose ancestors are ranked.
         baselines: Names of :data:`.BASELINES` to evaluate as well; see
             :func:`.evaluate_baselines`.
@@ -240,18 +249,19 @@ def evaluate_hierarchy(
         quiet: Print no progress on stderr.
 
     Returns:
-        ``random.f1``, ``random.precision``, ``random.recall``, ``random.weight``,
-        ``random.threshold`` and ``random.valid_f1`` by the paper's rule, which has one weight λ,
-        and the same for hard negatives (``hard.f1``); the same by the rule of two weights that
-        ontodex stores (``two_weights.random.f1``, ``two_weights.random.tilt``), by the parent's
-        norm alone (``norm.random.f1``) and by the number of entities below the parent in the
-        training links (``prior.random.f1``), see :func:`.evaluate_points` and
-        :func:`.evaluate_prior`; recall of ancestors (``hop1.recall@10``, ...) by the weight fitted
-        on random negatives, the same by two weights, and by distance alone
-        (``distance_only.hop1.recall@10``); ``homonyms``, the share of entities that share their
-        label; the figures of the baselines with their names as prefix. For mixed-hop also those of
-        HiT with neighbour voting (``neighbours.random.f1``, ...), see
-        :func:`.evaluate_with_neighbours`. For an index also those by its own rule
+        Figures by name. Against random negatives: ``random.f1``, ``random.precision``,
+        ``random.recall``, ``random.valid_f1``, and the fitted ``random.weight`` and
+        ``random.threshold``, by the paper's rule, which has one weight λ. Against hard negatives:
+        the same with the prefix ``hard.``. With a further prefix, the same figures by other rules:
+        ``two_weights.`` is the rule that ontodex stores (also ``two_weights.random.tilt``),
+        ``norm.`` the norm of the parent alone, ``prior.`` the number of entities below the parent
+        in the training links (:func:`.evaluate_points`, :func:`.evaluate_prior`). Recall of
+        ancestors: ``hop1.recall@10``, ... with the weight fitted on random negatives, the same with
+        the prefix ``two_weights.``, and ``distance_only.hop1.recall@10``, ... by distance alone.
+        ``homonyms``: the share of entities that share their label with another. Baselines: their
+        figures, with the name of the baseline as prefix. For the task mixed-hop, the figures of HiT
+        with neighbour voting (``neighbours.random.f1``, ...; see
+        :func:`.evaluate_with_neighbours`). For an index, the figures by the index's own rule
         (``index.random.f1``, ..., ``index.weight``, ``index.hop1.recall@10``).
 
     Warns:
@@ -260,7 +270,7 @@ def evaluate_hierarchy(
 
     Raises:
         GraphError: If the graph has no hierarchy, or one that is too small for the task.
-        IndexMismatch: If the index is of another graph, or has no hierarchy space.
+        IndexMismatch: If the index was built from another graph, or has no hierarchy space.
         SettingsError: If the task or a baseline is unknown.
     """
     from ontodex.encoders.text import TextEncoder
@@ -300,7 +310,7 @@ def evaluate_hierarchy(
 
 
 def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> EmbeddedHierarchy:
-    """Return the entities of a graph in the ball of an encoder or an index."""
+    """Return the entities of a graph as points in the Poincaré ball of an encoder or an index."""
     if not _is_index(Path(model)):
         encoder = load_hierarchy_encoder(str(model), device)
         texts = hierarchy_texts(graph, encoder.texts, str(model))
@@ -332,15 +342,15 @@ def evaluate_csts(
 
     Args:
         model: Folder of a condition encoder.
-        data: Rows, or a CSV file of rows, which need not be paired.
+        data: Rows of C-STS, or a CSV file of rows. Rows need not come in pairs of conditions.
         on_error: Handling of faulty rows in a file: ``"raise"``, ``"warn"`` or ``"skip"``.
         device: Device of the encoder.
-        seed: Seed of the texts that are clustered.
+        seed: Seed of the sample of texts that are clustered.
 
     Returns:
         The figures of :func:`ontodex.trainers.conditions.evaluation.evaluate_conditions`:
-        ``spearman``, ``pearson``, ``mse`` and others, over all rows and separately for conditions
-        that were seen in training and those that were not.
+        ``spearman``, ``pearson``, ``mse`` and others, over all rows, and separately for conditions
+        that were seen in training and conditions that were not.
 
     Raises:
         EncoderError: If the folder holds no condition encoder.
@@ -372,8 +382,8 @@ def evaluate_nli(
         model: Folder or name of a GaussCSE encoder; ``"gauss-cse-nli"`` is the one that ontodex
             ships.
         data: Labelled pairs, or a file of them (:func:`ontodex.read_nli`).
-        valid: Pairs, or a file of them, that choose the threshold; by default the encoder's own
-            threshold, chosen on its validation pairs.
+        valid: Labelled pairs, or a file of them, on which the threshold is chosen. By default, the
+            encoder's own threshold is used, which was chosen on its validation pairs.
         against: A second encoder to compare with (McNemar's test).
         on_error: Handling of faulty lines in a file: ``"raise"``, ``"warn"`` or ``"skip"``.
         device: Device of the encoders.
@@ -385,7 +395,7 @@ def evaluate_nli(
         ``against.accuracy``, ``mcnemar.better``, ``mcnemar.worse`` and ``mcnemar.p``.
 
     Raises:
-        EncoderError: If there is no such encoder.
+        EncoderError: If an encoder cannot be found or loaded, or is not a GaussCSE encoder.
         ReadError: If a file cannot be read, or has no pairs.
         SettingsError: If all pairs of ``valid`` are entailed, or none.
     """
@@ -429,7 +439,7 @@ def evaluate_sts(
         ``tree.left`` and ``tree.balanced``.
 
     Raises:
-        EncoderError: If there is no such encoder.
+        EncoderError: If the encoder cannot be found or loaded.
         ReadError: If a file cannot be read, or has no pairs.
     """
     from ontodex.encoders.text import TextEncoder

@@ -1,4 +1,4 @@
-"""Building, opening and changing an index."""
+"""Functions that build, open and change an index."""
 
 from __future__ import annotations
 
@@ -56,30 +56,32 @@ def build(
 ) -> Engine:
     """Build an index of a graph, and open it.
 
-    If the folder holds an index already, a new generation replaces it. Texts that it has encoded
-    are not encoded again, and processes that read it are not disturbed.
+    If the folder already holds an index, a new generation replaces it. Texts that the previous
+    generation encoded are not encoded again, and processes that read the index are not disturbed.
 
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the index.
         encoders: Folders or names of encoders: a Hyper-CL encoder (:func:`ontodex.train_hyper_cl`)
             for relations, a condition encoder (:func:`ontodex.train_condition`) for similarity
-            under a condition, any text encoder for texts. By default all-MiniLM-L6-v2, and
-            projections that are trained on this graph.
+            under a condition, any text encoder for texts. By default, texts are encoded by
+            all-MiniLM-L6-v2, and projections are trained on this graph.
         train: Train projections for the graph's relations on its known triples, unless a Hyper-CL
-            encoder is given. With ``False``, the projections come from the network that ontodex
+            encoder is given. If ``False``, the projections come from the network that ontodex
             ships, if the text encoder is all-MiniLM-L6-v2.
-        structure: Whether link prediction uses graph features (ComplEx, type constraints,
-            case-based evidence, rules) beside texts, and how ComplEx is trained. Their weights
-            are fitted for each relation on the graph's validation triples, or on at most a
-            twentieth of its triples, held out from training. Graph features are left out if fewer
-            than 50 triples can be held out, if the graph has more than 500,000 entities, and
-            without a Hyper-CL encoder if ``train`` is ``False``.
+        structure: Use graph features (ComplEx, type constraints, case-based evidence, rules) for
+            link prediction, in addition to texts: ``True``, ``False``, or the settings of the
+            training of ComplEx. The weights of graph features are fitted for each relation on the
+            graph's validation triples or, if there are fewer than 50, on a small share of its
+            triples (usually a twentieth), which are held out from training. Graph features are left
+            out if fewer than 50 triples can be held out, if the graph has more than 500,000
+            entities, or if ``train`` is ``False`` and no Hyper-CL encoder is given.
         hierarchy: Encoder of the entities in the Poincaré ball, for parents and children: ``True``
             for the HiT encoder that ontodex ships (if the graph has a hierarchy), the folder or
             name of another HiT encoder, ``False`` or ``None`` for none.
-        hierarchy_relation: Id or label of the relation, or relations, from child to parent. By
-            default relations are recognised by name (is a, subClassOf, broader, hypernym, …).
+        hierarchy_relation: Id or label of the relation (or several relations) from child to parent.
+            By default, such relations are recognised by name (is a, subClassOf, broader, hypernym,
+            …).
         entailment: Encoder of the sentences of labels and definitions as Gaussians: ``True`` for
             the GaussCSE encoder that ontodex ships, the folder of another GaussCSE encoder,
             ``False`` or ``None`` for none.
@@ -158,15 +160,17 @@ def open(
         device: Device that encodes and searches.
         known: Additional sources whose triples count as known: a graph, anything that
             :func:`ontodex.read` reads, or a list of them.
-        exact: Compare every vector; see :class:`~ontodex.engine.engine.Engine`.
-        condition_memory: Bytes of memory for the vectors of entities under conditions.
-        condition_disk: Bytes on disk for the projections of conditions.
+        exact: Search exactly, even if the index has a FAISS index of a space.
+        condition_memory: Size of the cache of entities transformed by conditions, in bytes of
+            memory.
+        condition_disk: Size of the cache of conditions' projections, in bytes on disk; 0 for no
+            cache.
         rerank: Folder of a cross-encoder that re-ranks the best answers of link prediction.
 
     Raises:
         ReadError: If an additional source cannot be read.
         SettingsError: If a setting is out of range.
-        IndexFailure: If there is no index, or it is damaged, or a newer version wrote it.
+        IndexFailure: If there is no index, the index is damaged, or a newer version wrote it.
     """
     folder = _expect_folder(path)
     sources = known if isinstance(known, list | tuple | Iterator) else [known]
@@ -184,13 +188,13 @@ def open(
 def read_for(path: str | Path, *sources: Any, **settings: Any) -> KnowledgeGraph:
     """Read sources that are to be added to an index.
 
-    Tables are read by the mappings that the index was built with.
+    Tables are read by the mappings with which the index was built.
 
     Args:
         path: Folder of the index.
         sources: See :func:`ontodex.read`.
-        settings: Keyword arguments of :func:`ontodex.read`. A ``mapping`` takes precedence over
-            those of the index.
+        settings: Keyword arguments of :func:`ontodex.read`. A ``mapping`` takes precedence over the
+            mappings of the index.
 
     Raises:
         ReadError: If a source cannot be read.
@@ -213,14 +217,14 @@ def add(
 ) -> Engine:
     """Add the entities and triples of a source to an index; only new texts are encoded.
 
-    For an entity that the index has already, a label of the source becomes a synonym, and a
-    definition of the source replaces the previous one.
+    For an entity that the index already has, a label of the source becomes a synonym, and a
+    definition of the source replaces the previous definition.
 
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the index.
-        mapping: Mappings of the columns of tables, see :func:`ontodex.read`. By default tables are
-            read by the mappings that the index was built with.
+        mapping: Mappings of the columns of tables, see :func:`ontodex.read`. By default, tables are
+            read by the mappings with which the index was built.
         device: Device of the encoders.
         quiet: Print no progress on stderr.
 
@@ -228,8 +232,10 @@ def add(
         The engine on the new generation of the index.
 
     Warns:
-        UserWarning: If the source brings the first hierarchy, and the index has no encoder for it.
-        ReadWarning: If the hierarchy has a cycle now; the warning names the links left out of it.
+        UserWarning: If the graph had no hierarchy before and now has one, but the index has no
+            hierarchy encoder.
+        ReadWarning: If the hierarchy now has a cycle; the warning names the links that are left out
+            of the hierarchy.
     """
     folder = _expect_folder(path)
     more = read_for(folder, source, mapping=mapping)
@@ -284,8 +290,8 @@ def remove_links(
     """Remove triples from an index; entities and relations stay.
 
     In an SSSOM table such as :meth:`ontodex.Audit.to_sssom` writes, the triples to remove are the
-    negated rows (``predicate_modifier`` ``Not``) that a curator confirmed, that is, whose
-    justification is not the one that ontodex writes.
+    negated rows (``predicate_modifier`` ``Not``) that a curator confirmed. A row counts as
+    confirmed if its justification differs from the one that ontodex writes.
 
     Args:
         source: The triples: a graph, or anything that :func:`ontodex.read` reads. Entities and

@@ -1,4 +1,4 @@
-"""Loading encoders by folder or name, and choosing those of an index."""
+"""Loading of encoders by folder or name, and choice of the encoders of an index."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ ENTAILMENT_IN_THE_BOX = "gauss-cse-nli"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of encoder folder, beside plain text encoders.
+    """A kind of encoder other than plain text encoders, and how its folders are recognised.
 
     Attributes:
         name: Name of the system, as messages print it.
         use: What the encoder is for.
         argument: The argument of :func:`ontodex.build` that takes such a folder.
-        is_at: Returns whether a folder holds such an encoder.
+        is_at: Function that returns whether a folder holds an encoder of this kind.
     """
 
     name: str
@@ -80,7 +80,7 @@ def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:
         device: Device of the encoder.
 
     Raises:
-        EncoderError: If there is no such encoder, it is of another kind, or it cannot be loaded.
+        EncoderError: If the encoder cannot be found or loaded, or is not a HiT encoder.
     """
     from ontodex.encoders.hit import DEFAULT_HIT, HiT
 
@@ -103,7 +103,7 @@ def load_entailment_encoder(name: str, device: str = "auto") -> GaussCSE:
         device: Device of the encoder.
 
     Raises:
-        EncoderError: If there is no such encoder, it is of another kind, or it cannot be loaded.
+        EncoderError: If the encoder cannot be found or loaded, or is not a GaussCSE encoder.
     """
     from ontodex.encoders.gauss_cse import DEFAULT_GAUSS_CSE, GaussCSE
 
@@ -117,7 +117,7 @@ def load_self_strae(path: str | Path) -> SelfStrAE:
         path: Folder of the encoder.
 
     Raises:
-        EncoderError: If the folder holds no such encoder, or a damaged one.
+        EncoderError: If the folder holds no Self-StrAE encoder, or a damaged one.
     """
     from ontodex.encoders.self_strae import SelfStrAE
 
@@ -129,7 +129,7 @@ def load_text_encoders(
 ) -> tuple[TextEncoder, LinkEncoder | None, ConditionEncoder | None]:
     """Load the encoders of texts, of relations and of conditions that an index is built with.
 
-    Encoders with equal text encoders share one in memory.
+    If a link or condition encoder contains the same text encoder, both share it in memory.
 
     Args:
         names: Folders or names: at most one text encoder, one Hyper-CL encoder and one condition
@@ -137,11 +137,12 @@ def load_text_encoders(
         device: Device of the encoders.
 
     Returns:
-        The text encoder; the link encoder and the condition encoder, or ``None``.
+        The text encoder; the link encoder, or ``None``; and the condition encoder, or ``None``.
 
     Raises:
         EncoderError: If an encoder cannot be found or loaded.
-        SettingsError: If an encoder is of another kind, or there are two of one kind.
+        SettingsError: If an encoder is of another kind, there are two encoders of one kind, or the
+            condition encoder is a bi-encoder.
     """
     from ontodex.encoders.link_encoder import load_link_encoder
     from ontodex.encoders.text import TextEncoder
@@ -164,7 +165,7 @@ def load_text_encoders(
 
 
 def _kind_name(folder: Path) -> str:
-    """Return the key of an encoder's kind in :func:`load_text_encoders`."""
+    """Return the kind of an encoder: ``"text"``, ``"Hyper-CL"`` or ``"condition"``."""
     kind = kind_of(folder)
     if kind is None or kind.use == "texts":
         return "text"
@@ -192,5 +193,8 @@ def _condition_encoder(folder: Path, text: TextEncoder, device: str) -> Conditio
 
 
 def _located(name: str, shipped: str, default: Path) -> Path:
-    """Return the folder of an encoder; ``default`` for the name ``shipped``."""
+    """Return the folder of an encoder.
+
+    The name ``shipped`` stands for the folder ``default``, unless a path of this name exists.
+    """
     return default if name == shipped and not Path(name).exists() else locate(name)

@@ -1,4 +1,4 @@
-"""Training encoders on graphs, labelled pairs and plain text."""
+"""Training of encoders on graphs, labelled pairs and plain text."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def train_hyper_cl(
         quiet: Print no progress on stderr.
 
     Returns:
-        The encoder of links, as it is in ``path``.
+        The encoder of links, as saved in ``path``.
 
     Raises:
         EncoderError: If the text encoder cannot be loaded.
@@ -123,7 +123,7 @@ def train_cross_encoder(
         quiet: Print no progress on stderr.
 
     Returns:
-        The cross-encoder, as it is in ``path``.
+        The cross-encoder, as saved in ``path``.
 
     Raises:
         EncoderError: If the text encoder cannot be loaded.
@@ -165,18 +165,18 @@ def train_hit(
         path: Folder of the new encoder.
         relation: The relation from child to parent; by default every relation that is recognised
             by its name (is_a, …).
-        task: What is held out, one half for validation and the other for
-            :func:`ontodex.evaluate_hierarchy`: ``"multi-hop"``, a tenth of the indirect
-            subsumptions, so that training sees every link; or ``"mixed-hop"``, a tenth of the
-            links as well. By default multi-hop, or mixed-hop for a flat hierarchy with fewer than
-            100 indirect subsumptions.
+        task: ``"multi-hop"`` holds out a tenth of the indirect subsumptions, so that training sees
+            every link. ``"mixed-hop"`` also holds out a tenth of the links. One half of the
+            held-out subsumptions is for validation, the other for
+            :func:`ontodex.evaluate_hierarchy`. By default multi-hop, or mixed-hop for a flat
+            hierarchy (fewer than 100 indirect subsumptions).
         encoder: Folder or name of the text encoder to start from.
         training: Settings of the run; its seed also draws what is held out.
         device: Device of the run.
         quiet: Print no progress on stderr.
 
     Returns:
-        The hierarchy encoder, as it is in ``path``.
+        The hierarchy encoder, as saved in ``path``.
 
     Raises:
         GraphError: If the graph has no hierarchy, or one that is too small to train on.
@@ -201,7 +201,7 @@ def train_hit(
     try:
         drawn = hierarchy_task(graph, task, relation=relation, seed=settings.seed)
     except GraphError as error:
-        problem = str(error).partition("; ")[0]  # its advice is for evaluation, not for training
+        problem = str(error).partition("; ")[0]  # without the advice, which is for evaluation
         raise GraphError(
             f"{graph.source}: {problem}; take a hierarchy that is larger or branches more, or "
             f"another task; {NO_NEED}"
@@ -228,16 +228,16 @@ def conditional_pairs(
 ) -> ConditionalPairs:
     """Generate a data set of conditional similarity from a graph, in the form of C-STS.
 
-    A relation is a condition. Two entities are similar under it if they share tails, and dissimilar
-    if both have tails and share none. Each pair of entities is drawn with one condition of either
-    kind.
+    Each relation is a condition. Two entities are similar under a condition if they share tails of
+    the relation, and dissimilar if both have tails but share none. Each pair of entities is drawn
+    with two conditions: one under which they are similar, and one under which they are dissimilar.
 
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         folder: Folder to write ``train.csv``, ``valid.csv``, ``test.csv``,
             ``test-unseen-conditions.csv``, ``test-unseen-entities.csv`` and ``settings.json`` to;
             ``None`` writes nothing.
-        settings: Sizes, what is held out, and the seed.
+        settings: Sizes of the parts, what is held out, and the seed.
         texts: How the text of an entity is built.
 
     Returns:
@@ -265,31 +265,32 @@ def train_condition(
     device: str = "auto",
     quiet: bool = False,
 ) -> ConditionEncoder:
-    """Train a condition encoder, which projects one embedding of a text by every condition.
+    """Train a condition encoder, which transforms the embedding of a text by a condition.
 
     Pass its folder to :func:`ontodex.build` as an encoder. An interrupted run with
     ``tune="full"`` resumes if it is called again with the same arguments.
 
     Args:
-        source: A graph, or anything that :func:`ontodex.read` reads: the rows come from
-            :func:`conditional_pairs`, with only validation held out. Or rows of C-STS
-            (:func:`ontodex.read_csts`). Or the result of :func:`conditional_pairs`.
+        source: Rows of C-STS (:func:`ontodex.read_csts`), the result of :func:`conditional_pairs`,
+            or a graph or anything that :func:`ontodex.read` reads. From a graph,
+            :func:`conditional_pairs` makes the rows, with only validation rows held out.
         path: Folder of the new encoder.
-        valid: Validation rows, which choose the best epoch; with rows of C-STS alone.
+        valid: Validation rows, by which the best epoch is chosen. They are required with rows of
+            C-STS, and rejected with any other source.
         encoder: Folder or name of the text encoder to start from.
         training: Settings of the run.
-        texts: How the text of an entity is built, or was built for given pairs.
+        texts: How the text of an entity is built; if ``source`` is rows or pairs, how it was built.
         device: Device of the run.
         quiet: Print no progress on stderr.
 
     Returns:
-        The condition encoder, as it is in ``path``.
+        The condition encoder, as saved in ``path``.
 
     Raises:
         EncoderError: If the text encoder cannot be loaded.
         GraphError: If no rows can be generated from the graph.
-        SettingsError: If rows come without ``valid``, or a condition is empty or longer than the
-            encoder's maximum.
+        SettingsError: If ``valid`` is missing or not allowed, there are too few pairs, or a
+            condition is empty or longer than the encoder's maximum.
         TrainingError: If the folder holds other files, or the loss is not finite.
     """
     from ontodex.encoders.text import TextEncoder
@@ -345,19 +346,19 @@ def train_gauss_cse(
     called again with the same arguments.
 
     Args:
-        source: Pairs of premise and hypothesis (:func:`ontodex.read_nli`). Or a graph with a
-            hierarchy, or anything that :func:`ontodex.read` reads: the sentences of a child entail
-            those of its ancestors (:func:`ontodex.entailment_pairs`).
+        source: Pairs of premise and hypothesis (:func:`ontodex.read_nli`), or a graph with a
+            hierarchy or anything that :func:`ontodex.read` reads. In a hierarchy, the sentences of
+            a child entail the sentences of its ancestors (:func:`ontodex.entailment_pairs`).
         path: Folder of the new encoder.
-        valid: Validation pairs, which choose the best checkpoint, the threshold and the calibration
-            of the probability; by default a tenth of the premises is held out.
+        valid: Validation pairs, on which the best checkpoint, the threshold and the calibration of
+            the probability are chosen. By default, a tenth of the premises is held out for this.
         encoder: Folder or name of the text encoder to start from.
         training: Settings of the run.
         device: Device of the run.
         quiet: Print no progress on stderr.
 
     Returns:
-        The entailment encoder, as it is in ``path``.
+        The entailment encoder, as saved in ``path``.
 
     Raises:
         EncoderError: If the text encoder cannot be loaded.
@@ -399,16 +400,16 @@ def train_self_strae(
     called again with the same arguments.
 
     Args:
-        source: A list of sentences; a text file (``.txt`` or ``.txt.gz``, one sentence a line); or
-            a graph or anything that :func:`ontodex.read` reads, whose labels and definitions are
-            the sentences. See :func:`ontodex.read_corpus`.
+        source: A list of sentences; a text file (``.txt`` or ``.txt.gz``, one sentence per line);
+            or a graph or anything that :func:`ontodex.read` reads, whose labels and definitions
+            are the sentences. See :func:`ontodex.read_corpus`.
         path: Folder of the new encoder.
         training: Settings of the run.
         device: Device of the run.
         quiet: Print no progress on stderr.
 
     Returns:
-        The text encoder, as it is in ``path``.
+        The text encoder, as saved in ``path``.
 
     Raises:
         ReadError: If the source cannot be read, or has no sentences.

@@ -1,1 +1,1 @@
-"""Index to answers: predict, search, place; filters, exact re-ranking, ranking metrics."""
+"""Answers from an index: search, link prediction, hierarchy, entailment, and rank metrics."""

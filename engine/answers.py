@@ -1,4 +1,4 @@
-"""Common parts of all kinds of questions: from rows and scores to answers."""
+"""Helpers of all query functions: they make answers from rows and scores."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ __all__ = [
 
 Rows = NDArray[np.int64]
 Scored = tuple[Rows, NDArray[np.float64]]
+"""Rows of entities and their scores, both of shape (n,)."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,9 @@ class Answer:
 
     Attributes:
         hits: The hits, best first.
-        resolutions: The resolution of each part of the question.
+        resolutions: The resolution of each part of the question, by the name of the part.
         method: Name of the score.
-        known_left_out: The known answers that are not among the hits, as they were excluded.
+        known_left_out: The known answers that were excluded from the hits.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -56,15 +57,15 @@ def no_rows() -> Rows:
 
 
 def own_row(one: ResolvedTerm) -> Rows:
-    """Return the row of an entity as an array; an empty one for free text."""
+    """Return the row of an entity as an array of shape (1,); for free text, an empty array."""
     return no_rows() if one.row is None else np.array([one.row], dtype=np.int64)
 
 
 def checked(k: Any) -> int:
-    """Return a number of answers as an ``int``.
+    """Check a number of answers, and return it as an ``int``.
 
     Raises:
-        SettingsError: If it is no integer of at least 1.
+        SettingsError: If ``k`` is not an integer of at least 1.
     """
     try:
         number = operator.index(k)
@@ -87,8 +88,8 @@ def hits_of(
         graph: Graph of the entities.
         scored: Rows and scores of the entities.
         known: Rows of known answers.
-        probabilities: Probability of each entity, if there are probabilities; the hits of known
-            answers have none.
+        probabilities: Probability of each entity; ``None`` for hits without probabilities. Hits of
+            known answers never have a probability.
     """
     rows, scores = scored
     values = [None] * len(rows) if probabilities is None else probabilities.tolist()
@@ -102,14 +103,21 @@ def hits_of(
 
 
 def milliseconds(start: float, questions: int) -> float:
-    """Return the mean time of a question since ``start``, in milliseconds."""
+    """Return the time since ``start``, divided by the number of questions, in milliseconds."""
     return (time.perf_counter() - start) * 1000 / max(1, questions)
 
 
 def answered(
     graph: KnowledgeGraph, question: str, answers: Sequence[Answer], start: float
 ) -> list[Hits]:
-    """Return the answers to a batch of questions that was asked at ``start``."""
+    """Return the answers to a batch of questions as :class:`Hits`.
+
+    Args:
+        graph: Graph of the index.
+        question: Kind of question, such as ``"tails"``.
+        answers: An answer to each question.
+        start: Time at which the batch was asked, by ``time.perf_counter``.
+    """
     took = milliseconds(start, len(answers))
     return [
         Hits(
@@ -126,7 +134,7 @@ def answered(
 
 
 EXAMPLES = 3
-"""Known answers that are named where known answers are left out."""
+"""Number of left-out known answers that are named."""
 
 
 def left_out(labels: Sequence[str], rows: Rows, known: str) -> KnownLeftOut:
@@ -135,7 +143,7 @@ def left_out(labels: Sequence[str], rows: Rows, known: str) -> KnownLeftOut:
     Args:
         labels: Labels by row.
         rows: Rows of the known answers.
-        known: ``"exclude"`` if they are left out.
+        known: ``"exclude"`` if known answers are left out; with any other value, none are.
     """
     if known != "exclude":
         return NONE_LEFT_OUT

@@ -1,4 +1,4 @@
-"""Batches of questions: an answer each, with its error in place of one that cannot be given."""
+"""Batches of questions: each gets an answer, or an error if it has an unknown name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["answer_each", "single"]
 
 
 class Answered(Protocol):
-    """An answer, or the error in its place."""
+    """An answer that holds an error if its question could not be resolved."""
 
     @property
     def error(self) -> LookupFailed | None: ...
@@ -28,14 +28,15 @@ def answer_each(
 ) -> list[A]:
     """Answer a batch of questions; an unknown entity or relation in one does not stop the others.
 
-    The questions are asked together. If that fails, halves are asked, until the questions at fault
-    are alone: names are resolved before anything is computed, so failures cost little.
+    The questions are asked together. If that fails, each half is asked separately, and so on until
+    every faulty question is alone. Names are resolved before anything is computed, so failures cost
+    little.
 
     Args:
-        ask: Answers questions together; raises :class:`~ontodex.errors.LookupFailed` if it cannot
-            resolve a name of one of them.
+        ask: Answers questions together; raises :class:`~ontodex.errors.LookupFailed` if a name in
+            one of the questions cannot be resolved.
         questions: The questions.
-        failed: Makes the answer to a question that has an error.
+        failed: Makes the answer to a question that could not be resolved, from its error.
     """
     try:
         return ask(list(questions))

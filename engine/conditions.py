@@ -1,4 +1,4 @@
-"""Similarity under a condition: by condition encoder or projections, and by known tails."""
+"""Similarity under a condition: by a condition encoder or projections, and by known tails."""
 
 from __future__ import annotations
 
@@ -49,15 +49,14 @@ __all__ = [
 Floats = NDArray[np.float32]
 
 ROWS = 4096
-"""Vectors in one block, whose float64 copies fit the processor's cache."""
+"""Number of vectors in one block; their float64 copies fit the processor's cache."""
 
 
 class TailCentroids:
-    """The sum of the vectors of each entity's tails by one relation, as a direction.
+    """The normalised sum of each entity's tail vectors, for the tails by one relation.
 
-    The sums, one vector an entity, are not stored. Inner products are linear: the products of a
-    query with the vectors of the distinct tails, added up along the links, are the products with
-    all sums. The norms of the sums are stored.
+    Only the norms of the sums are stored. The inner product of a query with a sum is computed as
+    the sum of its inner products with the tails, so each distinct tail is multiplied once.
 
     Args:
         heads: Heads of the relation's triples, of shape (n,).
@@ -94,7 +93,11 @@ class TailCentroids:
         return len(self._heads)
 
     def of(self, row: int | None) -> Floats | None:
-        """Return the direction of an entity's tails, of shape (dim,); ``None`` if it has none."""
+        """Return the normalised sum of an entity's tails, of shape (dim,); ``None`` without tails.
+
+        Args:
+            row: The entity; ``None`` for free text, which has no tails.
+        """
         at = np.searchsorted(self._heads, -1 if row is None else row)
         if row is None or at == len(self._heads) or self._heads[at] != row:
             return None
@@ -102,19 +105,20 @@ class TailCentroids:
         return np.asarray(total / self._lengths[at], dtype=np.float32)
 
     def cosines(self, directions: Floats) -> list[Offsets]:
-        """Return the cosine of each direction and those of all entities' tails.
+        """Return the cosine between each direction and the tails of each entity.
 
         Args:
             directions: Unit vectors of shape (n, dim).
 
         Returns:
-            For each direction the entities that have tails, ascending, and the cosines.
+            For each direction, the rows of the entities that have tails, ascending, and a cosine
+            for each row: that between the direction and the sum of the entity's tail vectors.
         """
         products = np.empty((len(self._tails), len(directions)), dtype=np.float32)
         for start in range(0, len(self._tails), ROWS):
             part = slice(start, start + ROWS)
             block = self._vectors[self._tails[part]]
-            for column, direction in enumerate(directions):  # bits independent of the batch
+            for column, direction in enumerate(directions):  # the same bits in any batch
                 products[part, column] = block @ direction
         cosines = np.clip(self._links @ products / self._lengths[:, None], -1, 1).astype(np.float64)
         return [(self._heads, column) for column in np.ascontiguousarray(cosines.T)]
@@ -123,7 +127,7 @@ class TailCentroids:
 Transform = Callable[[Floats], Floats]
 
 CONDITIONS = 64
-"""Conditions whose factors are made in one batch."""
+"""Number of conditions whose factors are computed in one batch."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +135,11 @@ class Condition:
     """A condition of similarity.
 
     Attributes:
-        text: Text for an encoder.
-        row: Number of the relation that the condition is; ``None`` for free text.
-        backward: Whether it is the relation's inverse.
-        relation: Resolution of the condition; equal conditions may differ in it.
+        text: Text of the condition, for an encoder.
+        row: Number of the relation, if the condition is a relation of the graph; ``None`` for free
+            text.
+        backward: Whether the condition is the inverse of the relation.
+        relation: Resolution of the condition. It is ignored when conditions are compared.
     """
 
     text: str
@@ -157,22 +162,27 @@ class ConditionStrategy(Protocol):
     width: int
 
     def encode(self, texts: list[str]) -> Floats:
-        """Return vectors of other texts, before the transformation."""
+        """Return vectors of free texts, before the transformation."""
 
     def transforms(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Transform]]:
-        """Yield a function of each condition, from vectors (n, dim) to unit vectors (n, width).
+        """Yield each condition with its transformation.
+
+        A transformation is a function from vectors (n, dim) to unit vectors (n, width).
 
         Raises:
-            SettingsError: If a condition is longer than the encoder reads.
+            SettingsError: If a condition is longer than the limit of the encoder.
         """
 
 
 class ByEncoder:
-    """Transformation by a condition encoder, with a cache of its factors on disk.
+    """Transformation by a condition encoder.
+
+    The encoder computes a factor for each condition: the numbers that define its projection.
+    Factors are cached in the folder of the index.
 
     Args:
-        resources: Encoders and scorers of an index that has such an encoder.
-        disk: Bytes for factors in the index's folder; 0 for none.
+        resources: Encoders and scorers of an index that has a condition encoder.
+        disk: Maximal size of the cache of factors, in bytes; 0 for no cache.
 
     Raises:
         SettingsError: If the cache is too small for one factor.
@@ -214,13 +224,13 @@ class ByEncoder:
 
     @cached_property
     def _mix(self) -> Floats | None:
-        """The matrix (dim, dim) that texts are multiplied by, if the architecture has one."""
+        """Matrix (dim, dim) that text vectors are multiplied by, if the architecture has one."""
         if self._about["architecture"] != "concat":
             return None
         return self._resources.encoders.condition.mix
 
     def _factors(self, conditions: Sequence[str]) -> dict[str, Factor]:
-        """Return compact factors of conditions from the cache or the encoder, equal to the bit."""
+        """Return compact factors of conditions; cached factors equal computed ones to the bit."""
         encoder = str(self._about["fingerprint"])
         factors = self._cache.get(encoder, conditions)
         missing = [text for text in conditions if text not in factors]
@@ -238,7 +248,7 @@ class ByEncoder:
 
 
 class ByProjections:
-    """Transformation by the projection of a relation: entities with similar tails are similar.
+    """Transformation by relation projections, which map a head to a prediction of its tails.
 
     Args:
         resources: Encoders and scorers of an index with relation projections.
@@ -274,20 +284,20 @@ class ByProjections:
 
 
 MEMORY = 1 << 30
-"""Default size of the cache of entities under conditions, in bytes of memory."""
+"""Default size of the cache of transformed entities, in bytes of memory."""
 
 DISK = 256 << 20
-"""Default size of the cache of factors of conditions, in bytes on disk."""
+"""Default size of the cache of conditions' factors, in bytes on disk."""
 
 PRODUCTS = 1 << 22
-"""Maximal number of cosines with known tails, of all entities and queries, in memory."""
+"""Maximal number of cosines with known tails (entities times queries) in memory at a time."""
 
 WITH_TAILS = " + similarity of known tails (cosine)"
 
 
 @dataclass(frozen=True, eq=False)
 class _Projected:
-    """All entities under one condition, and their tails if it is a relation of the graph."""
+    """All entities under one condition, and their tails if the condition is a relation."""
 
     transform: Transform
     searcher: Searcher
@@ -305,19 +315,19 @@ class _Projected:
 class Conditions:
     """Answers questions about similarity under a condition; see :meth:`ontodex.Engine.similar`.
 
-    The first question under a condition transforms all entities, by the condition encoder of the
-    index or else by relation projections; the result stays in memory until other conditions need
-    the room.
+    The first question under a condition transforms all entities: by the condition encoder of the
+    index or, if it has none, by relation projections. The result stays in memory until other
+    conditions need the room.
 
-    If the condition is a relation of the graph, the cosine of the sums of both entities' known
-    tails is added. A query without known tails is compared by its projection, if the index has
-    projections.
+    If the condition is a relation of the graph, a second cosine is added to the score: that between
+    the sum of the query's known tail vectors and the sum of the entity's. For a query without known
+    tails, its relation projection takes the place of the sum, if the index has projections.
 
     Args:
         resources: Encoders and scorers of an opened index.
         memory: Size of the cache of transformed entities, in bytes.
         disk: Size of the cache of a condition encoder's factors in the index's folder, in bytes; 0
-            for none.
+            for no cache.
 
     Raises:
         IndexMismatch: If the index has neither a condition encoder nor projections.
@@ -341,10 +351,15 @@ class Conditions:
         self._lock = threading.Lock()
 
     def similar(self, texts: Sequence[str], condition: str | Sequence[str], k: int) -> list[Hits]:
-        """Rank the other entities by similarity to each text, under one condition or one for each.
+        """Rank the other entities by similarity to each text under a condition.
+
+        Args:
+            texts: Entities or texts.
+            condition: One condition for all texts, or one condition per text.
+            k: Number of hits.
 
         Raises:
-            SettingsError: If there are not as many conditions as texts, or a text or condition is
+            SettingsError: If the numbers of conditions and texts differ, or a text or condition is
                 empty or too long.
         """
         k = checked(k)
@@ -390,11 +405,11 @@ class Conditions:
         return answered(self._graph, "similar", hits, start)
 
     def resolved(self, condition: str) -> Condition:
-        """Resolve a relation, "inverse " before one, or any other text to a condition.
+        """Resolve a relation, "inverse " and a relation, or any other text to a condition.
 
         Raises:
-            SettingsError: If it is no text, or an empty one.
-            UnknownRelation: If the graph does not have a CURIE or IRI.
+            SettingsError: If ``condition`` is not text, or is empty.
+            UnknownRelation: If ``condition`` is a CURIE or IRI that the graph does not have.
         """
         if not isinstance(condition, str) or not condition.strip():
             raise SettingsError(
@@ -405,7 +420,7 @@ class Conditions:
         return Condition(text, relation.row, relation.inverted, relation)
 
     def _under(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, _Projected]]:
-        """Yield the entities under each condition, those in memory first."""
+        """Yield each condition with the transformed entities; conditions in memory come first."""
         with self._lock:
             ready = {one: self._projected[one] for one in conditions if one in self._projected}
             for one in ready:
@@ -430,7 +445,7 @@ class Conditions:
         return Searcher(Vectors([whole]), self._resources.device)
 
     def _tails(self, condition: Condition) -> TailCentroids | None:
-        """Return the known tails of all entities, if the condition is a relation."""
+        """Return the known tails of all entities; ``None`` if the condition is free text."""
         if condition.row is None:
             return None
         links = np.flatnonzero(self._graph.relations == condition.row)
@@ -442,7 +457,7 @@ class Conditions:
     def _offsets(
         self, entities: Sequence[ResolvedTerm], condition: Condition, tails: TailCentroids | None
     ) -> list[Offsets]:
-        """Return the score offsets by known tails, for the query of each entity."""
+        """Return the score offsets of each query: the cosines with known tails."""
         offsets = [no_offsets()] * len(entities)
         if tails is None:
             return offsets
@@ -466,10 +481,10 @@ class Conditions:
         return offsets
 
     def _expect_room(self, memory: int) -> int:
-        """Return the number of conditions that fit the memory.
+        """Return the number of conditions whose transformed entities fit into ``memory`` bytes.
 
         Raises:
-            SettingsError: If none does.
+            SettingsError: If the entities under one condition do not fit.
         """
         rows, width = len(self._strategy.vectors), self._strategy.width
         one = rows * width * 4

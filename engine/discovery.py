@@ -1,4 +1,4 @@
-"""Link discovery: the most probable missing links, by calibrated answers to all questions."""
+"""Link discovery: the most probable missing links among the answers to all questions."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from ontodex.storage.space_names import LINK
 __all__ = ["LinkDiscovery"]
 
 SURE = 1e-12, 0.9999
-"""Bounds of the probability of an answer, when answers about head and tail are combined."""
+"""Bounds to which probabilities are clipped before tail and head predictions are combined."""
 
 Found = tuple[Rows, NDArray[np.float64]]
-"""Keys of links, which combine relation, head and tail, and their probabilities."""
+"""Keys of links (integers that encode relation, head and tail) and their probabilities."""
 
 METHOD = "log-probability of the link, by tail and head prediction"
 CALIBRATED = f"{METHOD} (calibrated on held-out links)"
@@ -44,9 +44,9 @@ class LinkDiscovery:
 
     Args:
         resources: Encoders and scorers of an opened index.
-        known: Known triples of the index, and further ones.
-        link_queries: Makes queries.
-        searcher: Returns the search of a space.
+        known: Known triples of the index and of further graphs.
+        link_queries: Makes the query vectors.
+        searcher: Returns the searcher of a space, given its name.
     """
 
     def __init__(
@@ -63,9 +63,10 @@ class LinkDiscovery:
         """Return the k most probable missing links.
 
         Args:
-            relation: Restrict to this relation.
+            relation: Return only links of this relation; ``None`` for all relations.
             k: Number of links.
-            linked: Include links between entities that another relation links.
+            linked: Include links between entities that another relation links already; if false,
+                such links are left out.
             quiet: Show no progress on stderr.
         """
         k, start = checked(k), time.perf_counter()
@@ -123,10 +124,11 @@ class LinkDiscovery:
         return term
 
     def _no_answers(self, links: KnownLinks, linked: bool) -> Callable[[int, int], Rows]:
-        """Return a function of a question to entities that are no missing answers to it.
+        """Return a function from an (entity, relation) question to the entities to exclude.
 
-        They are linked entities, unless ``linked``, and for a relation of the hierarchy ancestors
-        and descendants.
+        Unless ``linked``, the entities that have a link with the entity of the question are
+        excluded. For a relation of the hierarchy, the ancestors and descendants of the entity are
+        excluded, too.
         """
         graph, upward = self._index.graph, self._index.graph.hierarchy_relations
         hierarchy = self._known.hierarchy
@@ -148,7 +150,7 @@ class LinkDiscovery:
         no_answers: Callable[[int, int], Rows],
         done: Callable[[int], object],
     ) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
-        """Yield keys of the best answers to questions, and their features for calibration."""
+        """Yield keys of the best answers to questions, and the answers' calibration features."""
         count, searcher = links.n_relations // 2, self._searcher(self._queries.space)
 
         def scored(entities: Rows, numbers: Rows) -> tuple[NDArray[np.float32], Sequence[Offsets]]:
@@ -165,9 +167,13 @@ class LinkDiscovery:
 
 
 def _by_relation(questions: Rows, count: int) -> list[Rows]:
-    """Split questions by relation; those about heads and about tails are together.
+    """Split questions by relation; questions for its tails and for its heads stay together.
 
-    The answers of one relation are held in memory at a time.
+    Only the answers of one relation are then in memory at a time.
+
+    Args:
+        questions: (entity, relation) of each question; inverses are numbered from ``count``.
+        count: Number of relations.
     """
     relations = questions[:, 1] % count
     order = np.argsort(relations, kind="stable")
@@ -175,7 +181,10 @@ def _by_relation(questions: Rows, count: int) -> list[Rows]:
 
 
 def _joined(answers: Sequence[Found]) -> Found:
-    """Return distinct links; the probability of one found in both directions is their noisy-or."""
+    """Return distinct links.
+
+    If both tail and head prediction found a link, its probability is the noisy-or of the two.
+    """
     parts = [(no_rows(), np.zeros(0)), *answers]
     links, at = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
     doubts = np.concatenate([np.log1p(-np.clip(values, *SURE)) for _, values in parts])
@@ -183,7 +192,7 @@ def _joined(answers: Sequence[Found]) -> Found:
 
 
 def _most_probable(found: Sequence[Found], k: int) -> Found:
-    """Return the k most probable links of several disjoint parts."""
+    """Return the k most probable links of several disjoint sets of links."""
     links, values = (np.concatenate(part) for part in zip(*found, strict=True))
     best = np.lexsort((links, -values))[:k]
     return links[best], values[best]

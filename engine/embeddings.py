@@ -1,4 +1,4 @@
-"""Vectors of an index, and of queries to it, for other programs."""
+"""Export of the vectors of an index and of queries, for other programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ontodex.storage.space_names import (
 __all__ = ["OF_LINKS", "SPACES", "embed", "embeddings"]
 
 SPACES = (TEXT, LINK, HYBRID, HIERARCHY, ENTAILMENT, SPAN)
-"""Spaces with vectors for other programs."""
+"""Spaces whose vectors can be exported."""
 
 OF_LINKS = (LINK, HYBRID)
 """Spaces whose queries are (entity, relation) pairs."""
@@ -35,10 +35,10 @@ Floats = NDArray[np.float32]
 
 
 def embeddings(index: Index, space: str) -> Embeddings:
-    """Return the vectors of a space; those of a Poincaré ball are points in the ball.
+    """Return the vectors of a space; in the hierarchy space, points of the Poincaré ball.
 
     Raises:
-        IndexMismatch: If the index has no such space.
+        IndexMismatch: If the index does not have the space.
     """
     stored, graph = index.vectors(space), index.graph
     vectors = np.concatenate(stored.shards).astype(np.float32, copy=False)
@@ -53,13 +53,13 @@ def embeddings(index: Index, space: str) -> Embeddings:
 
 
 def embed(resources: Resources, texts: Sequence[str], space: str) -> Floats:
-    """Return vectors of entities and texts in the form of :func:`embeddings`.
+    """Return vectors of entities and texts, in the form of the vectors of :func:`embeddings`.
 
     In the spaces of sentences and phrases, an entity is encoded by its label.
 
     Raises:
-        IndexMismatch: If the index has no such space.
-        UnknownEntity: If a text is an IRI or CURIE that no entity has.
+        IndexMismatch: If the index does not have the space.
+        UnknownEntity: If a text is a CURIE or IRI that the graph does not have.
         SettingsError: If a text is empty.
     """
     index = resources.index

@@ -40,20 +40,21 @@ __all__ = ["Engine"]
 class Engine(LinkQuestions):
     """Answers questions from an index, in any number of threads of the process that opened it.
 
-    An entity is given by a CURIE, an IRI, a label, a synonym or free text, and so is a relation.
-    Answers hold its resolution. Methods that end in ``_batch`` take many questions, and are faster
-    than as many single calls. An unknown CURIE or IRI is an error of a single call; in a batch, the
-    answer to its question has the error as ``error``, and the other questions are answered.
+    Entities and relations are given by CURIE, IRI, label, synonym or free text. Answers hold the
+    resolution of each. Methods that end in ``_batch`` take many questions, and are faster than one
+    call per question. A single call with an unknown CURIE or IRI raises an error. In a batch, the
+    answer to that question holds the error in its attribute ``error``, and the other questions are
+    answered.
 
     Args:
         index: An opened index.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device to encode and search on.
-        known: Further graphs whose triples are known.
+        known: Further graphs whose triples count as known.
         exact: Search exactly, even if the index has a FAISS index of a space.
-        condition_memory: Size of the cache of entities under conditions, in bytes; see
-            :meth:`similar`.
+        condition_memory: Size of the cache of entities transformed by conditions, in bytes of
+            memory; see :meth:`similar`.
         condition_disk: Size of the cache of conditions' projections in the index's folder, in
-            bytes; 0 for none.
+            bytes; 0 for no cache.
         rerank: Folder of a cross-encoder (:func:`ontodex.train_cross_encoder`) that re-ranks the
             best fifty answers of :meth:`tails` and :meth:`heads`.
     """
@@ -101,12 +102,18 @@ class Engine(LinkQuestions):
     def search(self, text: str, k: int = 10, *, spans: bool = False) -> Hits:
         """Rank all entities by the similarity of their text and names to ``text``.
 
-        The score is two thirds text similarity, a cosine, and one third name similarity: the cosine
-        of the trigrams' inverse document frequencies, which tolerates misspelt and missing words.
-        An entity has the similarity of its most similar name; those beyond the best 256 have none.
-        Entities of exactly that name come first, with a score of 1, ordered by their number of
-        triples. With ``spans``, phrases of labels and definitions are compared instead, and hits
-        have the phrase that matched.
+        The score is two thirds text similarity (a cosine) and one third name similarity. Name
+        similarity is the cosine of trigrams weighted by inverse document frequency; it tolerates
+        misspelt and missing words. Of an entity's names, the most similar one counts. Only the 256
+        entities with the most similar names have a name similarity; for all others it is 0.
+        Entities whose name is exactly ``text`` come first, with a score of 1, ordered by their
+        number of triples.
+
+        Args:
+            text: Any text.
+            k: Number of hits.
+            spans: Rank entities by their phrase (of label or definition) that is most similar to
+                ``text`` instead. Hits then have the phrase that matched.
 
         Raises:
             IndexMismatch: With ``spans``, if the index was built without phrases.
@@ -122,21 +129,21 @@ class Engine(LinkQuestions):
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by similarity to an entity or text, optionally under a condition.
 
-        Under a condition, all entities are transformed by the condition encoder of the index, or
-        else by relation projections, and ranked exactly. The first question under a condition takes
-        longer. If the condition is a relation of the graph, the cosine of the sums of both
-        entities' tails is added; the projection predicts the tails of an entity or text that has
-        none.
+        Under a condition, all entities are transformed by the condition encoder of the index or, if
+        it has none, by relation projections, and ranked exactly. The first question under a
+        condition takes longer. If the condition is a relation of the graph, a second cosine is
+        added to the score: that between the sums of both entities' tail vectors. If ``text`` has no
+        known tails, its projection by the relation takes the place of the sum.
 
         Args:
             text: An entity or any text.
             k: Number of hits.
-            condition: The aspect of similarity: a relation of the graph, "inverse " before one, or
-                any text.
+            condition: The aspect of similarity: a relation of the graph, "inverse " and a relation,
+                or any text. ``None`` compares texts without a condition.
 
         Raises:
-            UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
-            UnknownRelation: If the graph does not have a CURIE or IRI of a condition.
+            UnknownEntity: If an entity is given by a CURIE or IRI that the graph does not have.
+            UnknownRelation: If a condition is a CURIE or IRI that the graph does not have.
             SettingsError: If ``k`` is below 1, a text is empty, the condition is longer than the
                 limit of its encoder, or a cache is too small for one condition.
             IndexMismatch: If there is a condition, and the index has neither a condition encoder
@@ -147,7 +154,13 @@ class Engine(LinkQuestions):
     def similar_batch(
         self, texts: Sequence[str], k: int = 10, *, condition: str | Sequence[str] | None = None
     ) -> list[Hits]:
-        """Answer a batch of questions, under one condition or one for each; see :meth:`similar`."""
+        """Answer a batch of questions; see :meth:`similar`.
+
+        Args:
+            texts: Entities or texts.
+            k: Number of hits.
+            condition: One condition for all texts, one condition per text, or ``None``.
+        """
         if condition is None:
             space = self.searcher(TEXT)
             return self._each(
@@ -155,7 +168,7 @@ class Engine(LinkQuestions):
             )
         ask = self._conditions.similar
         if isinstance(condition, str) or not isinstance(condition, Sequence):
-            self._conditions.resolved(condition)  # an unknown one is an error of the whole batch
+            self._conditions.resolved(condition)  # if it is unknown, the whole batch fails
             return self._each("similar", texts, lambda some: ask(some, condition, k))
         texts, conditions = list_of(texts, "texts"), list(condition)
         if len(texts) != len(conditions):
@@ -171,25 +184,26 @@ class Engine(LinkQuestions):
     # Hierarchy -----------------------------------------------------------------------------------
 
     def parents(self, text: str, k: int = 10, known: str = "include") -> Hits:
-        """Rank entities as parents of an entity or a text: what it is a kind of.
+        """Rank entities as parents (more general concepts) of an entity or a text.
 
-        The score is HiT's subsumption score, minus the hyperbolic distance and the weighted
-        difference of hyperbolic norms, plus neighbour votes: the parents of nearest neighbours by
-        text, with weights fitted to the graph if it has at least fifty links. Scores rank direct
-        parents first. The probability is that of being an ancestor, direct or not; it is fitted to
-        the asserted ancestors of the graph's entities, and true ancestors that are not asserted
-        count as wrong. All entities are ranked, exactly, except the entity itself, those of its
-        label, and its descendants.
+        The score is HiT's subsumption score: the negative sum of the hyperbolic distance and the
+        weighted difference of hyperbolic norms. Votes of the parents of the nearest neighbours by
+        text are added to it, with weights fitted to the graph if it has at least fifty links. The
+        score ranks direct parents first. The probability is that of being an ancestor, direct or
+        not. It is fitted to asserted ancestors, so a true ancestor that is not asserted counts as
+        wrong. All entities are ranked exactly, except the entity itself, entities with the same
+        label and its descendants.
 
         Args:
             text: An entity or any text.
             k: Number of hits.
-            known: ``"include"`` lists asserted ancestors first, parents before others, without a
-                probability; ``"exclude"`` leaves them out; ``"only"`` lists them alone.
+            known: ``"include"`` lists asserted ancestors first (parents before the others, all
+                without a probability), then predicted ones; ``"exclude"`` leaves asserted ancestors
+                out; ``"only"`` lists only asserted ancestors.
 
         Raises:
-            UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
-            SettingsError: If ``k`` is below 1, ``known`` is another value, or the text is empty.
+            UnknownEntity: If an entity is given by a CURIE or IRI that the graph does not have.
+            SettingsError: If ``k`` is below 1, ``known`` is unknown, or the text is empty.
             IndexMismatch: If the index was built without a HiT encoder, such as an index of a graph
                 without a hierarchy.
         """
@@ -203,10 +217,11 @@ class Engine(LinkQuestions):
         return self._each("parents", texts, lambda some: ask("parents", some, k, known))
 
     def children(self, text: str, k: int = 10, known: str = "include") -> Hits:
-        """Rank entities as children of an entity or a text: what is a kind of it.
+        """Rank entities as children (more specific concepts) of an entity or a text.
 
-        The score is as in :meth:`parents`, in the other direction; children and siblings of nearest
-        neighbours vote, and asserted descendants are known.
+        Scores and arguments are as in :meth:`parents`, with parent and child exchanged: the
+        children and siblings of the nearest neighbours vote, and asserted descendants are the known
+        answers.
         """
         return single(self.children_batch([text], k, known))
 
@@ -220,20 +235,22 @@ class Engine(LinkQuestions):
     def place(self, text: str, k: int = 5) -> Placements:
         """Find positions of a new concept in the hierarchy (taxonomy completion).
 
-        A position is a parent, and the entities below that parent that move below the concept.
-        Parents are those of :meth:`parents`, asserted ones first, then predicted ones, the best
-        first, with ancestors of a parent of probability above 0.9 last. A descendant of the parent
-        moves if its score as a child of the concept is above the threshold of the index's rule, and
-        above its score as a child of the parent; of an ancestor and its descendant, only the
-        ancestor is listed. An entity of the graph is placed as if it were new, but never below its
-        descendants or above its ancestors.
+        A position is a parent, with the entities below the parent that move below the concept.
+        Parents are ranked as in :meth:`parents`: first asserted, then predicted ones. If a
+        predicted parent has a probability above 0.9, its ancestors are ranked last.
+
+        A descendant of the parent moves if its score as a child of the concept is above the
+        threshold of the index's rule and above its score as a child of the parent, and if its
+        hyperbolic norm is larger than the concept's. If an entity and its descendant both move,
+        only the entity is listed. An entity of the graph is placed as if it were new, but never
+        below its descendants or above its ancestors.
 
         Args:
             text: An entity or any text.
             k: Number of positions.
 
         Raises:
-            UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
+            UnknownEntity: If an entity is given by a CURIE or IRI that the graph does not have.
             SettingsError: If ``k`` is below 1, or the text is empty.
             IndexMismatch: If the index was built without a HiT encoder.
         """
@@ -249,18 +266,20 @@ class Engine(LinkQuestions):
         )
 
     def audit(self, k: int = 20) -> Audit:
-        """Find the links on which hierarchy and model disagree: doubtful ones and missing ones.
+        """Find doubtful and missing links: links on which the hierarchy and the model disagree.
 
         Scores and probabilities are those of :meth:`parents`. A doubtful link is an asserted link
-        with a probability of at most 0.5. Missing links are the best pairs, whatever their
-        probability, of members of the hierarchy that are no ancestor and descendant, share no
-        asserted parent, and have different labels; at most five of one child are listed. The order
-        is by the sum of two ranks: that of the probability (doubtful) or score (missing), and that
-        of the difference between the score and those of the child's other parents. A hierarchy of
-        100,000 members takes some minutes on one core.
+        with a probability of at most 0.5. Missing links are the best pairs of members of the
+        hierarchy that are not ancestor and descendant, share no asserted parent, and have different
+        labels. They are listed whatever their probability, at most five for each child.
+
+        Links are ordered by the sum of two ranks. The first rank is by the probability for doubtful
+        links, and by the score for missing links. The second rank is by the difference between the
+        score of the link and the best score of the child's other parents. A hierarchy of 100,000
+        members takes some minutes on one core.
 
         Args:
-            k: Maximal number of links of either kind.
+            k: Maximal number of links of each kind.
 
         Raises:
             SettingsError: If ``k`` is below 1.
@@ -271,22 +290,23 @@ class Engine(LinkQuestions):
     # Entailment ----------------------------------------------------------------------------------
 
     def entailed_by(self, text: str, k: int = 10, known: str = "include") -> Hits:
-        """Rank the entities that an entity or text entails, by sentences of label and definition.
+        """Rank the entities that an entity or a text entails.
 
-        The score is GaussCSE's similarity of a sentence, as hypothesis, to the text, as premise. An
-        entity, or a text of several sentences, has the score of its best sentence. All sentences
-        are ranked, exactly, and hits have the sentence that matched. The probability is calibrated
-        on the validation pairs of the encoder.
+        The text is the premise; the sentences of an entity's label and definition are hypotheses.
+        The score is GaussCSE's similarity of hypothesis to premise. If the text or the entity has
+        several sentences, the best pair of sentences counts. All sentences are ranked exactly, and
+        hits have the sentence that matched. The probability is calibrated on the validation pairs
+        of the encoder.
 
         Args:
             text: An entity or any text.
             k: Number of entities.
             known: ``"include"`` marks asserted ancestors; ``"exclude"`` excludes them; ``"only"``
-                ranks them alone.
+                ranks only asserted ancestors.
 
         Raises:
-            UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
-            SettingsError: If ``k`` is below 1, ``known`` is another value, or the text is empty.
+            UnknownEntity: If an entity is given by a CURIE or IRI that the graph does not have.
+            SettingsError: If ``k`` is below 1, ``known`` is unknown, or the text is empty.
             IndexMismatch: If the index was built without a GaussCSE encoder.
         """
         return single(self.entailed_by_batch([text], k, known))
@@ -301,8 +321,9 @@ class Engine(LinkQuestions):
     def entailing(self, text: str, k: int = 10, known: str = "include") -> Hits:
         """Rank the entities that entail an entity or a text.
 
-        The score is as in :meth:`entailed_by`, in the other direction, and asserted descendants are
-        known. The hypothesis of an entity is its label alone.
+        Score and arguments are as in :meth:`entailed_by`, with premise and hypothesis exchanged.
+        Asserted descendants are the known answers. If ``text`` is an entity, the hypothesis is its
+        label alone.
         """
         return single(self.entailing_batch([text], k, known))
 
@@ -316,8 +337,9 @@ class Engine(LinkQuestions):
     def entails(self, premise: str, hypothesis: str) -> Verdict:
         """Decide whether a premise entails a hypothesis, each an entity or any text.
 
-        Each sentence of the hypothesis has the similarity of the sentence of the premise that
-        entails it best; the smallest of these similarities is the result.
+        Each sentence of the hypothesis is compared with the sentence of the premise that entails it
+        best. The smallest of these similarities is the similarity of the verdict. If the hypothesis
+        is an entity, only its label is compared.
         """
         return single(self.entails_batch([(premise, hypothesis)]))
 
@@ -336,7 +358,7 @@ class Engine(LinkQuestions):
     def _each(
         self, question: str, texts: Sequence[str], ask: Callable[[list[str]], list[Hits]]
     ) -> list[Hits]:
-        """Answer a batch of questions of one text each, with the error of one in its place."""
+        """Answer a batch of one-text questions; one that cannot be resolved gets its error."""
         return answer_each(
             ask,
             list_of(texts, "texts"),
@@ -350,13 +372,13 @@ class Engine(LinkQuestions):
 
         Args:
             space: ``"text"``, embeddings of texts; ``"link"``, vectors of link prediction by text;
-                ``"hybrid"``, those with KGE and type constraint vectors; ``"hierarchy"``, points of
-                a Poincaré ball; ``"entailment"``, means and log-variances of sentences;
-                ``"span"``, embeddings of phrases.
+                ``"hybrid"``, link vectors with KGE and type constraint vectors appended;
+                ``"hierarchy"``, points of a Poincaré ball; ``"entailment"``, means and
+                log-variances of sentences; ``"span"``, embeddings of phrases.
 
         Raises:
-            SettingsError: If ``space`` is none of these.
-            IndexMismatch: If the index has no such space.
+            SettingsError: If ``space`` is not one of these names.
+            IndexMismatch: If the index does not have the space.
         """
         expect_choice("space", space, SPACES)
         return embeddings(self.index, space)
@@ -364,29 +386,29 @@ class Engine(LinkQuestions):
     def embed(self, questions: Sequence[Any], space: str = TEXT) -> NDArray[np.float32]:
         """Return query vectors in the form of :meth:`embeddings`.
 
-        The inner product with the vector of an entity is text similarity in the text space; the
-        text score of a tail in the link space; and in the hybrid space the score of :meth:`tails`
-        without case-based evidence, that is without similar entities and rules.
+        The inner product of a query vector and an entity's vector is the text similarity in the
+        text space, and the entity's text score as a tail in the link space. In the hybrid space, it
+        is the score of :meth:`tails` without case-based evidence (similar entities and rules).
 
         Args:
-            questions: Entities or texts; for ``"link"`` and ``"hybrid"``, (head, relation) pairs as
-                in :meth:`tails`, with "inverse " before a relation for its heads.
+            questions: Entities or texts. For ``"link"`` and ``"hybrid"``, (head, relation) pairs as
+                in :meth:`tails`; "inverse " before a relation asks for heads.
             space: Name of the space, as in :meth:`embeddings`.
 
         Returns:
             ``float32`` of shape (questions, dim).
 
         Raises:
-            SettingsError: If ``space`` is unknown, a question is empty, or a pair is expected and
-                none given.
-            IndexMismatch: If the index has no such space.
-            UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
-            UnknownRelation: If the graph does not have a CURIE or IRI of a relation.
+            SettingsError: If ``space`` is unknown, a question is empty, or a question is not a pair
+                in a space of pairs.
+            IndexMismatch: If the index does not have the space.
+            UnknownEntity: If an entity is given by a CURIE or IRI that the graph does not have.
+            UnknownRelation: If a relation is given by a CURIE or IRI that the graph does not have.
         """
         expect_choice("space", space, SPACES)
         if space not in OF_LINKS:
             return embed(self.resources, questions, space)
-        self.index.vectors(space)  # an index without links has neither of the two
+        self.index.vectors(space)  # raises IndexMismatch without the space
         return self._links.embed(expect_pairs(questions), text_alone=space == LINK)
 
     # Plots ---------------------------------------------------------------------------------------
@@ -394,7 +416,7 @@ class Engine(LinkQuestions):
     def plot(self, entity: str, path: str | Path, *, answers: int = 0, limit: int = 3000) -> None:
         """Plot the asserted hierarchy around an entity in the Poincaré disk.
 
-        It needs ``pip install 'ontodex[plot]'``.
+        Plots need matplotlib: ``pip install 'ontodex[plot]'``.
 
         Args:
             entity: An entity of the graph.
@@ -457,7 +479,7 @@ def _asserted(engine: Engine) -> Hierarchy:
     """Return the asserted hierarchy.
 
     Raises:
-        GraphError: If the graph has none.
+        GraphError: If the graph has no hierarchy.
     """
     hierarchy = engine.hierarchy
     if hierarchy is None or not len(hierarchy.links):
@@ -476,14 +498,15 @@ def _predictions(
     Args:
         engine: The engine.
         entity: A CURIE, an IRI, a label or a synonym.
-        answers: Number of parents, and of children.
+        answers: Number of parents to predict, and number of children.
 
     Returns:
-        The row of the entity; and row, ``"parent"`` or ``"child"``, and probability of each answer.
+        The row of the entity, and a tuple for each answer: its row, ``"parent"`` or ``"child"``,
+        and its probability.
 
     Raises:
         UnknownEntity: If the graph does not have the entity.
-        SettingsError: If the number is negative.
+        SettingsError: If ``answers`` is negative.
     """
     graph = engine.graph
     one = resolve_entity(graph, entity, fits=engine.hierarchy.has if engine.hierarchy else None)

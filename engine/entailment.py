@@ -41,8 +41,8 @@ METHODS = {
 }
 
 OVERFETCH, LEAST_FETCH = 10, 200
-"""For a similarity that no inner product ranks by: number of candidates a hit, and minimal
-number."""
+"""Number of candidates per hit, and minimal number of candidates, for the similarity
+"per-dimension". No inner product gives its ranking, so candidates are re-scored."""
 
 
 class Entailments:
@@ -51,12 +51,12 @@ class Entailments:
     Args:
         graph: The graph.
         sentences: Sentences of its entities.
-        vectors: A Gaussian of each sentence, of shape (sentences, 2d).
-        rule: Threshold and curve of probabilities.
+        vectors: A Gaussian of each sentence: means and log-variances, of shape (sentences, 2d).
+        rule: Threshold of the similarity, and the curve that maps similarities to probabilities.
         form: The similarity, one of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
-        hierarchy: Asserted hierarchy, ``None`` if there is none; the ancestors of an entity are
-            known to be entailed by it.
-        encode: Makes Gaussians of texts.
+        hierarchy: Asserted hierarchy, or ``None``. The ancestors of an entity count as known
+            answers to what the entity entails.
+        encode: Returns the Gaussians of texts.
         device: Device of the search.
         names: Finds names of similar spelling, for hints.
     """
@@ -83,11 +83,11 @@ class Entailments:
 
     @classmethod
     def of(cls, resources: Resources, hierarchy: Hierarchy | None) -> Entailments:
-        """Make the ranking of an index with a GaussCSE encoder.
+        """Return the rankings of an index with a GaussCSE encoder.
 
         Args:
             resources: Encoders and scorers of an opened index.
-            hierarchy: The hierarchy of its graph, ``None`` if there is none.
+            hierarchy: Hierarchy of the index's graph, or ``None``.
 
         Raises:
             IndexMismatch: If the index was built without a GaussCSE encoder.
@@ -108,18 +108,26 @@ class Entailments:
 
     @cached_property
     def hypotheses(self) -> Searcher:
-        """Search of all sentences as hypotheses."""
+        """Searcher that ranks all sentences as hypotheses of a premise."""
         space = GaussianSpace(self.vectors, "left")
         return Searcher(space.lifted, self.device, space=space)
 
     @cached_property
     def premises(self) -> Searcher:
-        """Search of all sentences as premises."""
+        """Searcher that ranks all sentences as premises of a hypothesis."""
         space = GaussianSpace(self.vectors, "right")
         return Searcher(space.lifted, self.device, space=space)
 
     def ranked(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
-        """Rank the entities that each text entails (``"entailed_by"``), or that entail it."""
+        """Rank the entities that each text entails, or the entities that entail each text.
+
+        Args:
+            question: ``"entailed_by"`` if the texts are premises, ``"entailing"`` if they are
+                hypotheses.
+            texts: Entities or texts.
+            k: Number of entities.
+            known: See :meth:`ontodex.Engine.entailed_by`.
+        """
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
@@ -214,7 +222,14 @@ class Entailments:
     def _best(
         self, question: str, queries: Sequence[Gaussians], refused: Sequence[Rows], k: int
     ) -> Found:
-        """Return the best sentence of each of the best k entities, for each query."""
+        """Return the best k entities of each query, each by its best sentence.
+
+        Args:
+            question: ``"entailed_by"`` or ``"entailing"``.
+            queries: Gaussians of the sentences of each query.
+            refused: Numbers of the sentences that each query must not return.
+            k: Number of entities.
+        """
         searcher = self.hypotheses if question == "entailed_by" else self.premises
         flat = np.concatenate([*queries, np.zeros((0, self.vectors.dim))]).astype(np.float32)
         counts = [len(own) for own in queries]
@@ -235,7 +250,16 @@ class Entailments:
     def _scored(
         self, question: str, queries: Gaussians, rows: Rows, k: int
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the best sentence of each of the best k entities, by the best query of each."""
+        """Return the best k entities among the owners of some sentences, each by its best sentence.
+
+        The score of a sentence is its best similarity with any sentence of the query.
+
+        Args:
+            question: ``"entailed_by"`` or ``"entailing"``.
+            queries: Gaussians of the sentences of one query.
+            rows: Numbers of the sentences.
+            k: Number of entities.
+        """
         items, wide = self.vectors[rows].astype(np.float64), queries.astype(np.float64)
         scores = np.full(len(rows), -np.inf)
         for query in wide:
@@ -269,7 +293,7 @@ class Entailments:
 
 
 def _as_hypothesis(term: ResolvedTerm, gaussians: Gaussians) -> Gaussians:
-    """Return the Gaussians of a hypothesis: for an entity, those of its label, which come first."""
+    """Return the Gaussians of a hypothesis; for an entity, only the first ones, of its label."""
     if term.row is None:
         return gaussians
     return gaussians[: max(1, len(set(sentences(in_words(term.resolution.label)))))]

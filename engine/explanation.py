@@ -34,8 +34,8 @@ BY_CASES = (
     "similar tails (links)",
     "rules",
 )
-"""Names of the parts of a score by case-based evidence; its last score is a part of the
-constraint."""
+"""Names of the parts of a score that are case-based evidence. A sixth score of case-based evidence
+is added to the type constraint."""
 
 
 class LinkExplanation:
@@ -43,8 +43,8 @@ class LinkExplanation:
 
     Args:
         resources: Encoders and scorers of an opened index.
-        link_queries: Makes queries.
-        searcher: Returns the search of a space.
+        link_queries: Makes the query vectors.
+        searcher: Returns the searcher of a space, given its name.
     """
 
     def __init__(
@@ -62,15 +62,15 @@ class LinkExplanation:
         known: Rows,
         left_out: Rows,
     ) -> Explanation:
-        """Explain the score of a tail; for the inverse of a relation, of a head.
+        """Explain the score of an answer to an (entity, relation) question.
 
         Args:
             head: Entity of the question.
-            relation: Relation of the question.
+            relation: Relation of the question; if it is inverted, the answer is a head.
             tail: The answer.
             k: Number of similar cases of each kind.
             known: Rows of the known answers.
-            left_out: Rows that have no rank: known answers, and entities that are no answers.
+            left_out: Rows that are not ranked: known answers, and entities that cannot be answers.
         """
         k, start = checked(k), time.perf_counter()
         if tail.row is None:
@@ -125,7 +125,14 @@ class LinkExplanation:
         )
 
     def _source(self, entity: int, number: int, answer: int) -> str:
-        """Return the name of the source of a known link; relations from R on are inverses."""
+        """Return the name of the source of a known link.
+
+        Args:
+            entity: Entity of the question.
+            number: Number of the relation; if it is at least R, the number of relations, the
+                relation is an inverse.
+            answer: Row of the answer.
+        """
         graph = self._index.graph
         backward, relation = divmod(number, graph.n_relations)
         of_index = (
@@ -134,7 +141,7 @@ class LinkExplanation:
         return graph.source if answer in of_index else "a further source"
 
     def _split(self, products: NDArray[np.float64]) -> Sequence[NDArray[np.float64]]:
-        """Split products, of shape (dim,), into those of text, ComplEx and type constraint."""
+        """Split elementwise products (dim,) into the parts of text, ComplEx and type constraint."""
         features = self._resources.graph_features
         if self._queries.space != HYBRID or features is None:
             return [products]
@@ -142,7 +149,12 @@ class LinkExplanation:
         return np.split(products, [len(products) - kge - constraint, len(products) - constraint])
 
     def _case_based(self, by: str, grounds: Sequence[Ground]) -> tuple[SimilarCase, ...]:
-        """Return the similar cases of a part that are stronger than :data:`LEAST`."""
+        """Return the similar cases of a part whose strength is at least :data:`LEAST`.
+
+        Args:
+            by: Name of the part.
+            grounds: Strength and links of each case.
+        """
         graph = self._index.graph
         of_link = 0 if "heads" in by else 2 if "tails" in by else None
         return tuple(

@@ -45,13 +45,13 @@ from ontodex.storage.space_names import HIERARCHY, TEXT
 __all__ = ["Subsumptions", "audit", "complete_taxonomy"]
 
 MAX_MISSING = 5
-"""Maximal number of missing parents of one child."""
+"""Maximal number of missing parents that the audit lists for one child."""
 
 BATCH = 512
-"""Children in one block of the audit."""
+"""Number of children in one block of the audit."""
 
 PAIRS = 8192
-"""Members of the hierarchy in one shard of the vectors that the audit searches."""
+"""Approximate number of members of the hierarchy in one shard of the audit's search."""
 
 
 class _Pairs(NamedTuple):
@@ -62,8 +62,9 @@ class _Pairs(NamedTuple):
         parents: Row of the parent.
         scores: Subsumption score.
         probabilities: Probability of the link.
-        leads: Score less the best score of the child's other asserted parents and, for an asserted
-            parent, of its missing parents; 0 if there are none.
+        leads: Score minus the best score of the child's other parents, or 0 without other parents.
+            For an asserted parent, these are the other asserted parents and the missing ones; for a
+            missing parent, the asserted ones.
     """
 
     children: Rows
@@ -78,7 +79,7 @@ class _Pairs(NamedTuple):
         return cls(no_rows(), no_rows(), np.zeros(0), np.zeros(0), np.zeros(0))
 
     def at(self, places: Rows) -> _Pairs:
-        """Return the pairs at some places, in that order."""
+        """Return the pairs at the given positions, in their order."""
         return _Pairs._make(column[places] for column in self)
 
 
@@ -146,9 +147,9 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
 def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
     """Return at most k asserted links with a probability of at most 0.5, the most doubtful first.
 
-    The order is by the sum of the ranks of probability and lead. A true link has a low probability
-    too if its child's name says little about its parents; but then the child's other parents have
-    one as well, and the lead is small.
+    Links are ordered by the sum of their ranks by probability and by lead (see :class:`_Pairs`). A
+    true link also has a low probability if the child's name says little about its parents. But then
+    the child's other parents have a low probability as well, so the lead of the link is near zero.
     """
     places = _places(asserted.probabilities) + _places(asserted.leads)
     worst = np.lexsort(
@@ -158,7 +159,11 @@ def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
 
 
 def _missing(others: _Pairs, k: int) -> _Pairs:
-    """Return at most k pairs by the sum of the ranks of score and lead, in one direction only."""
+    """Return at most k pairs, ordered by the sum of their ranks by score and by lead.
+
+    For the lead, see :class:`_Pairs`. Of the two directions between two entities, only the better
+    one is returned.
+    """
     places = _places(others.scores) + _places(others.leads)
     best = np.lexsort((others.parents, others.children, -others.scores, -places))
     ends = np.sort(np.stack([others.children, others.parents], axis=1)[best], axis=1)
@@ -166,7 +171,7 @@ def _missing(others: _Pairs, k: int) -> _Pairs:
 
 
 def _places(values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the number of smaller values for each value."""
+    """Return the rank of each value: the number of values that are smaller."""
     return np.searchsorted(np.sort(values), values)
 
 
@@ -179,9 +184,10 @@ def _joined(pairs: Sequence[_Pairs]) -> _Pairs:
 
 
 def _related(subsumptions: Subsumptions, child: int) -> Rows:
-    """Return the entities that are no missing parents of an entity.
+    """Return the entities that cannot be missing parents of ``child``.
 
-    They are the entity, its ancestors, descendants and siblings, and entities of the same label.
+    These are the child itself, its ancestors, descendants and siblings, and entities with the same
+    label.
     """
     hierarchy = subsumptions.hierarchy
     above, below, beside = (
@@ -197,13 +203,18 @@ def _related(subsumptions: Subsumptions, child: int) -> Rows:
 
 
 def _offsets_of_members(places: Rows, votes: VoteOffsets) -> Offsets:
-    """Return score offsets by the places of members, without other entities."""
+    """Return the score offsets of members of the hierarchy.
+
+    Args:
+        places: Position of each entity among the members; -1 for entities that are not members.
+        votes: Score offsets by row.
+    """
     there = places[votes.rows] >= 0
     return places[votes.rows[there]], votes.scores[there]
 
 
 def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
-    """Return a search for parents among the members, whose rows are places in ``members``."""
+    """Return a searcher for parents among the members; its rows are positions in ``members``."""
     vectors = subsumptions.space.vectors
     if len(members) == len(vectors):
         return subsumptions.above
@@ -216,8 +227,8 @@ def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
 
 
 POOL = 50
-"""Number of best parents, and of best children, that positions are made of; at least five times
-k."""
+"""Number of best parents, and of best children, from which positions are made; 5 k if that is
+larger, where k is the number of positions."""
 
 SURE = 0.9
 """Probability of a parent above which its ancestors are ranked last."""
@@ -294,10 +305,17 @@ def _moving(
 ) -> Scored:
     """Return the entities below the parent that move below the concept, best first.
 
-    Candidates are the children of the parent, and those of the concept's best children that are
-    descendants of the parent. A candidate moves if the rule accepts it as a child of the concept,
-    if it scores higher as a child of the concept than of the parent, and if its hyperbolic norm is
-    larger than the concept's. Of an ancestor and its descendant only the ancestor is returned.
+    Candidates are the children of the parent, and the descendants of the parent among the concept's
+    best children. A candidate moves if the rule accepts it as a child of the concept, if it scores
+    higher as a child of the concept than of the parent, and if its hyperbolic norm is larger than
+    the concept's. Of an ancestor and its descendant only the ancestor is returned.
+
+    Args:
+        subsumptions: The scores and the hierarchy.
+        point: Lifted point of the concept, of shape (d+1,).
+        parent: Row of the parent.
+        below: Rows and scores of the concept's best children.
+        refused: Rows that must not move.
     """
     hierarchy, space = subsumptions.hierarchy, subsumptions.space
     direct = hierarchy.children(parent).astype(np.int64)
@@ -318,7 +336,7 @@ METHOD = "subsumption score (HiT)"
 METHOD_WITH_VOTES = f"{METHOD} + neighbour votes"
 
 VoteFunction = Callable[[Sequence[ResolvedTerm]], list[VoteOffsets]]
-"""From entities and texts to the offsets of their parents, or of their children."""
+"""Function from entities and texts to the score offsets of their parents, or of their children."""
 
 
 class Subsumptions:
@@ -326,20 +344,20 @@ class Subsumptions:
 
     Args:
         graph: The graph.
-        hierarchy: Its hierarchy, ``None`` if there is none.
+        hierarchy: Hierarchy of the graph, or ``None``.
         vectors: Lifted points of the entities, of shape (n, d+1).
         curvature: c; the ball has curvature -c.
-        rule: Weights of the score, and the curve of its probabilities.
-        encode: Makes lifted points of texts.
+        rule: Weights and threshold of the score, and the curve that maps scores to probabilities.
+        encode: Returns the lifted points of texts.
         voting: Settings and functions of neighbour voting for ``"parents"`` and ``"children"``.
         device: Device of the search.
         names: Finds names of similar spelling, for hints.
 
     Attributes:
-        hierarchy: The hierarchy; one without links if there is none.
-        space: The subsumption score of all entities as parents.
-        above: Search for parents.
-        below: Search for children.
+        hierarchy: The hierarchy; without links if the graph has none.
+        space: The space that scores all entities as parents.
+        above: Searcher for parents.
+        below: Searcher for children.
         methods: Name of the score for ``"parents"`` and ``"children"``.
     """
 
@@ -374,11 +392,11 @@ class Subsumptions:
 
     @classmethod
     def of(cls, resources: Resources, hierarchy: Hierarchy | None) -> Subsumptions:
-        """Make the ranking of an index with a HiT encoder.
+        """Return the rankings of an index with a HiT encoder.
 
         Args:
             resources: Encoders and scorers of an opened index.
-            hierarchy: The hierarchy of its graph, ``None`` if there is none.
+            hierarchy: Hierarchy of the index's graph, or ``None``.
 
         Raises:
             IndexMismatch: If the index was built without a HiT encoder.
@@ -408,10 +426,12 @@ class Subsumptions:
         )
 
     def resolve(self, texts: Sequence[str]) -> list[ResolvedTerm]:
-        """Resolve entities and free texts; an ambiguous name means an entity in the hierarchy.
+        """Resolve entities and texts.
+
+        If several entities have a name, entities in the hierarchy are preferred.
 
         Raises:
-            UnknownEntity: If a text is an IRI or CURIE that no entity has.
+            UnknownEntity: If a text is a CURIE or IRI that the graph does not have.
             SettingsError: If a text is empty.
         """
         return resolve_entities(self.graph, texts, fits=self.hierarchy.has, names=self._names)
@@ -421,7 +441,14 @@ class Subsumptions:
         return vectors_of(self.space.vectors, entities, self._encode)
 
     def ranked(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
-        """Rank ``"parents"`` or ``"children"`` of each text."""
+        """Rank entities as parents or children of each text.
+
+        Args:
+            question: ``"parents"`` or ``"children"``.
+            texts: Entities or texts.
+            k: Number of hits.
+            known: See :meth:`ontodex.Engine.parents`.
+        """
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
@@ -465,7 +492,8 @@ class Subsumptions:
 
         Args:
             question: ``"parents"`` or ``"children"``.
-            row: The entity that the question is about; ``None`` for free text, which has none.
+            row: The entity that the question is about; ``None`` for free text, which has no
+                asserted answers.
             asserted: Rows and scores of all asserted answers, best first.
             predicted: Rows and scores of predicted answers, best first.
         """
@@ -479,7 +507,12 @@ class Subsumptions:
         )
 
     def vote_offsets(self, question: str, entities: Sequence[ResolvedTerm]) -> list[VoteOffsets]:
-        """Return the offsets by neighbour votes of the answers for each entity or text."""
+        """Return the score offsets that neighbour votes give the answers for each entity or text.
+
+        Args:
+            question: ``"parents"`` or ``"children"``.
+            entities: The entities or texts.
+        """
         return (
             self._voting[question][1](entities)
             if question in self._voting
@@ -489,7 +522,13 @@ class Subsumptions:
     def probabilities(
         self, question: str, scored: Scored, votes: VoteOffsets
     ) -> NDArray[np.float64]:
-        """Return the probabilities of answers; their scores include the offsets by votes."""
+        """Return the probabilities of answers.
+
+        Args:
+            question: ``"parents"`` or ``"children"``.
+            scored: Rows and scores of the answers; the scores include the offsets by votes.
+            votes: The votes for the question's answers.
+        """
         rows, scores = scored
         if question not in self._voting:
             return self.rule.probability(scores)
@@ -498,8 +537,8 @@ class Subsumptions:
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
         """Return the asserted answers, and the entities that would close a cycle as answers.
 
-        For ``"parents"`` they are ancestors and descendants, for ``"children"`` the other way
-        round.
+        For ``"parents"``, these are the ancestors and the descendants of the entity; for
+        ``"children"``, the descendants and the ancestors.
         """
         if row is None:
             return no_rows(), no_rows()
@@ -510,10 +549,10 @@ class Subsumptions:
         return both if question == "parents" else both[::-1]
 
     def refused(self, question: str, entities: Sequence[ResolvedTerm]) -> list[Rows]:
-        """Return the entities that are no answers for each entity or text.
+        """Return the entities that are excluded from the answers for each entity or text.
 
-        They are the entity itself, those of the same label unless asserted, and those that would
-        close a cycle.
+        These are the entity itself, entities with the same label (unless they are asserted
+        answers), and entities that would close a cycle.
         """
         found = []
         for one in entities:
@@ -523,7 +562,7 @@ class Subsumptions:
         return found
 
     def namesakes(self, row: int) -> Rows:
-        """Return the other entities of the same label, which no text encoder distinguishes."""
+        """Return the other entities with the same label; no text encoder distinguishes them."""
         graph = self.graph
         label = normalise(graph.labels[row])
         rows = {
@@ -537,7 +576,10 @@ class Subsumptions:
 def _voting(
     resources: Resources, hierarchy: Hierarchy | None
 ) -> dict[str, tuple[NeighbourVoting, VoteFunction]]:
-    """Return settings and functions of neighbour voting, by question, if the index has some."""
+    """Return the settings and the function of neighbour voting for each question.
+
+    The result is empty if the index has no settings of neighbour voting, or no hierarchy.
+    """
     index = resources.index
     settings = NeighbourVoting.read(
         index.manifest.neighbour_voting, str(index.folder / "manifest.json")

@@ -1,4 +1,4 @@
-"""Known triples: those of the index, and those of further sources."""
+"""Known triples of the index and of further sources."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Known:
 
     Args:
         graph: The graph of the index.
-        others: Further graphs; entities and relations are matched by CURIE or IRI. Triples about
-            others are ignored, with a :class:`~ontodex.graph.ReadWarning` if no triple of a graph
-            is left.
+        others: Further graphs. Their entities and relations are matched to those of ``graph`` by
+            CURIE or IRI. Triples with an unmatched entity or relation are ignored. If no triple of
+            a further graph is left, there is a :class:`~ontodex.graph.ReadWarning`.
     """
 
     def __init__(self, graph: KnowledgeGraph, others: Iterable[KnowledgeGraph] = ()) -> None:
@@ -64,7 +64,7 @@ class Known:
         return Hierarchy(children, parents, ids=self._graph.ids, on_cycle="ignore")
 
     def links(self) -> KnownLinks:
-        """Return all known triples, for lookups by arrays."""
+        """Return all known triples, in a form that is looked up by arrays."""
         graph, further = self._graph, np.zeros((0, 3), dtype=np.int64)
         if self._further is not None:
             further = self._further.triples[self._further.triples[:, 1] < graph.n_relations]
@@ -73,17 +73,17 @@ class Known:
         )
 
     def tails(self, head: int, relation: int) -> Rows:
-        """Return the known tails, ascending."""
+        """Return the rows of the known tails, ascending."""
         return self._with_further(self._graph.tails_of(head, relation), head, relation)
 
     def heads(self, relation: int, tail: int) -> Rows:
-        """Return the known heads, ascending."""
+        """Return the rows of the known heads, ascending."""
         return self._with_further(
             self._graph.heads_of(relation, tail), tail, relation + self._graph.n_relations
         )
 
     def relations(self, head: int, tail: int) -> Rows:
-        """Return the known relations, ascending."""
+        """Return the numbers of the known relations from head to tail, ascending."""
         known = self._graph.relations_between(head, tail).astype(np.int64)
         if self._further is None:
             return known
@@ -91,7 +91,14 @@ class Known:
         return np.union1d(known, relations[(tails == tail) & (relations < self._graph.n_relations)])
 
     def _with_further(self, known: NDArray[np.int32], entity: int, relation: int) -> Rows:
-        """Return known tails with those of further graphs; relations from R on are inverses."""
+        """Add the tails in further graphs to the known tails of an entity.
+
+        Args:
+            known: Rows of the tails in the graph of the index.
+            entity: Row of the entity.
+            relation: Number of the relation; if it is at least R, the number of relations, the
+                relation is an inverse, and its tails are heads.
+        """
         rows = known.astype(np.int64)
         if self._further is None:
             return rows
@@ -102,7 +109,7 @@ def _in_rows_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> NDArray[np.int3
     """Return the triples of ``other`` about entities and relations of ``graph``.
 
     Returns:
-        Rows and numbers of ``graph``, ``int32`` of shape (n, 3).
+        The triples with the rows and relation numbers of ``graph``, ``int32`` of shape (n, 3).
     """
     other = aligned(other, graph)
     rows = {name: row for row, name in enumerate(graph.ids)}

@@ -16,7 +16,7 @@ T = TypeVar("T", bound=type)
 
 
 class LifecycleGuard:
-    """Counts running calls; once closed, it rejects new ones.
+    """Counts running calls, and rejects new calls once it is closed.
 
     Args:
         name: Name of the guarded index, for messages.
@@ -30,10 +30,10 @@ class LifecycleGuard:
         self._changed = threading.Condition()
 
     def __enter__(self) -> None:
-        """Start a call; a thread with a running call may always start another.
+        """Start a call; after a close, only a thread with a running call may start another.
 
         Raises:
-            IndexFailure: If the guard is closed, or this is a fork of the process that made it.
+            IndexFailure: If the guard is closed, or was made before a fork of the process.
         """
         if os.getpid() != self._process:
             raise IndexFailure(
@@ -59,7 +59,7 @@ class LifecycleGuard:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """Reject new calls, and wait for running ones (a forked process does not wait)."""
+        """Reject new calls, and wait for running ones; in a forked process, do nothing."""
         if os.getpid() != self._process:
             return
         with self._changed:
@@ -68,7 +68,10 @@ class LifecycleGuard:
 
 
 def guarded(*further: str) -> Callable[[T], T]:
-    """Guard the ``_batch`` methods of a class, and further ones, by the attribute ``guard``."""
+    """Guard the ``_batch`` methods of a class, and the methods named in ``further``.
+
+    The lifecycle guard is the attribute ``guard`` of an instance.
+    """
 
     def decorate(cls: T) -> T:
         for name in [name for name in vars(cls) if name.endswith("_batch") or name in further]:

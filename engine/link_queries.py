@@ -30,10 +30,10 @@ Rows = NDArray[np.integer]
 
 
 class LinkQueries:
-    """Makes the queries of (entity, relation) pairs, and the score offsets that go with them.
+    """Makes the query vectors of (entity, relation) pairs, and the score offsets of their answers.
 
-    The architecture of the index's link encoder makes the text part of a query; the graph features
-    of the index, if it has them, add the rest.
+    The architecture of the index's link encoder makes the text part of a query. If the index has
+    graph features, they add the rest.
 
     Args:
         resources: Encoders and scorers of an opened index.
@@ -57,7 +57,7 @@ class LinkQueries:
 
     @property
     def space(self) -> str:
-        """Name of the space that queries are searched in."""
+        """Name of the space in which queries are searched."""
         return HYBRID if HYBRID in self._index.manifest.spaces else self._text_space
 
     @property
@@ -81,7 +81,7 @@ class LinkQueries:
 
     @property
     def entities(self) -> Vectors:
-        """Vectors of the entities in the link space; without one, in the text space."""
+        """Vectors of the entities in the link space; without link encoder, in the text space."""
         return self._index.vectors(self._text_space)
 
     def of_terms(
@@ -95,8 +95,8 @@ class LinkQueries:
 
         Args:
             entities: Heads; tails if ``backward``.
-            relations: The relation of each.
-            backward: Ask for heads, by the inverse relation.
+            relations: The relation of each entity.
+            backward: Ask for heads, by the inverse relations, instead of tails.
 
         Returns:
             ``float32`` of shape (pairs, dim), and the score offsets of each pair.
@@ -113,13 +113,15 @@ class LinkQueries:
         backward: bool,
         text_alone: bool,
     ) -> Floats:
-        """Return the queries of :meth:`of_terms` without offsets; the index has a link encoder.
+        """Return the queries of :meth:`of_terms` without score offsets.
+
+        The index must have a link encoder.
 
         Args:
             entities: Heads; tails if ``backward``.
-            relations: The relation of each.
-            backward: Ask for heads, by the inverse relation.
-            text_alone: Return queries of the link space, even if :attr:`space` is another.
+            relations: The relation of each entity.
+            backward: Ask for heads, by the inverse relations, instead of tails.
+            text_alone: Return queries of the link space, even if :attr:`space` is another space.
         """
         pairs = self._pairs(entities, relations, backward, lambda: self.vectors(entities))
         queries = self._architecture.query(pairs)
@@ -130,12 +132,15 @@ class LinkQueries:
         )
 
     def of_rows(self, rows: Rows, relations: Rows, *, text_alone: bool = False) -> Floats:
-        """Return the queries of entities and relations of the graph; the index has a link encoder.
+        """Return the queries of (entity, relation) pairs of the graph.
+
+        The index must have a link encoder.
 
         Args:
-            rows: Entities, of shape (pairs,).
-            relations: Their relations; those from R on are inverses.
-            text_alone: Return queries of the link space, even if :attr:`space` is another.
+            rows: Rows of the entities, of shape (pairs,).
+            relations: Numbers of the relations, of shape (pairs,). Numbers of at least R, the
+                number of relations, are inverses.
+            text_alone: Return queries of the link space, even if :attr:`space` is another space.
 
         Returns:
             ``float32`` of shape (pairs, dim).
@@ -156,13 +161,13 @@ class LinkQueries:
     def by_each(
         self, entity: ResolvedTerm, vector: Floats, relations: Rows, *, backward: bool = False
     ) -> tuple[Floats, list[Offsets]]:
-        """Return what :meth:`of_terms` returns, of one entity by several relations of the graph.
+        """Return the queries of one entity with several relations of the graph.
 
         Args:
             entity: The head; the tail if ``backward``.
-            vector: Its vector as :meth:`vectors` returns it, of shape (dim,).
+            vector: Vector of the entity, as returned by :meth:`vectors`, of shape (dim,).
             relations: Numbers of relations.
-            backward: Ask for heads, by the inverse relation.
+            backward: Ask for heads, by the inverse relations, instead of tails.
         """
         numbers = relations + self._index.graph.n_relations * backward
 
@@ -185,8 +190,9 @@ class LinkQueries:
         """Add score offsets to the scores of all entities for queries of :meth:`of_rows`, in place.
 
         Args:
-            rows: Entities, of shape (pairs,).
-            relations: Their relations; those from R on are inverses.
+            rows: Rows of the entities, of shape (pairs,).
+            relations: Numbers of the relations, of shape (pairs,). Numbers of at least R, the
+                number of relations, are inverses.
             scores: Scores of all entities, of shape (pairs, entities).
 
         Returns:
@@ -196,10 +202,10 @@ class LinkQueries:
         return scores
 
     def add_case_based(self, rows: Rows, relations: Rows, scores: Floats) -> list[Offsets]:
-        """Add score offsets as :meth:`add_offsets` does; return the scores of rules among them.
+        """Add score offsets as :meth:`add_offsets` does, and return the scores of the rules.
 
         Returns:
-            For each pair rows of entities, ascending, and the score that rules give them.
+            For each pair, the rows of entities, ascending, and the scores that rules give them.
         """
         features, case_based = self._resources.graph_features, self._resources.case_based
         if features is None or case_based is None:
@@ -211,24 +217,32 @@ class LinkQueries:
     def numbers(
         self, entities: Sequence[ResolvedTerm], relations: Sequence[ResolvedTerm], backward: bool
     ) -> tuple[Rows, Rows]:
-        """Return rows of entities and numbers of relations, -1 for what the graph does not have."""
+        """Return rows of entities and numbers of relations; -1 for terms that the graph lacks.
+
+        If ``backward``, the numbers are those of the inverse relations.
+        """
         shift = self._index.graph.n_relations * backward
         rows = [-1 if one.row is None else one.row for one in entities]
         numbers = [-1 if one.row is None else one.row + shift for one in relations]
         return np.array(rows, dtype=np.int64), np.array(numbers, dtype=np.int64)
 
     def vectors(self, entities: Sequence[ResolvedTerm]) -> Floats:
-        """Return vectors of entities in :attr:`entities`'s space: stored ones, or encoded texts."""
+        """Return vectors in the space of :attr:`entities`: stored of entities, encoded of texts."""
         return vectors_of(self.entities, entities, self.encode)
 
     def encode(self, texts: list[str]) -> Floats:
-        """Return vectors of texts in :attr:`entities`'s space, of shape (texts, dim)."""
+        """Return vectors of texts in the space of :attr:`entities`, of shape (texts, dim)."""
         return self._architecture.encode(texts)
 
     def projection(
         self, relation: ResolvedTerm, *, backward: bool = False
     ) -> tuple[Projections, int]:
-        """Return the projection of a relation: a set of projections, and its place in the set."""
+        """Return the projection of a relation, as a set of projections and an index into the set.
+
+        Args:
+            relation: The relation.
+            backward: Return the projection of the inverse relation.
+        """
         [number] = self.numbers([], [relation], backward)[1].tolist()
         text = relation_text(self._relation_texts, relation, backward)
         return self._architecture.projection(number, text)
@@ -240,7 +254,7 @@ class LinkQueries:
         backward: bool,
         vectors: Callable[[], Floats],
     ) -> LinkPairs:
-        """Return pairs of resolved terms in the forms that architectures read."""
+        """Return (entity, relation) pairs in the forms that architectures take."""
         return LinkPairs(
             self.numbers(entities, relations, backward)[1],
             vectors,
@@ -269,7 +283,14 @@ class LinkQueries:
     def _with_features(
         self, queries: Floats, vectors: Callable[[], Floats], rows: Rows, numbers: Rows
     ) -> tuple[Floats, list[Offsets]]:
-        """Return queries of :attr:`space` made of queries of the link space, and score offsets."""
+        """Extend queries of the link space to :attr:`space`; return them with score offsets.
+
+        Args:
+            queries: Queries of the link space, of shape (pairs, dim).
+            vectors: Returns the vectors of the entities in the link space.
+            rows: Rows of the entities; -1 for texts.
+            numbers: Numbers of the relations; -1 for texts.
+        """
         features, case_based = self._resources.graph_features, self._resources.case_based
         if features is not None:
             queries = features.queries(queries, rows, numbers)

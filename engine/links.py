@@ -60,42 +60,41 @@ EncodedTerm = tuple[ResolvedTerm, NDArray[np.float32]]
 """An entity or a text, and its vector of shape (dim,)."""
 
 MAX_RELATIONS = 64
-"""Maximal number of relations that are scored by tail and head prediction; of more relations, those
-with the largest priors."""
+"""Maximal number of relations that are scored by tail and head prediction. If there are more, those
+with the largest priors are scored."""
 
 PRODUCTS = 1 << 27
-"""Maximal number of scores for one pair of entities: a graph with many entities has fewer relations
-scored."""
+"""Maximal number of scores for one pair of entities. In a graph with many entities, it reduces the
+number of relations that are scored."""
 
 BLOCK = 64
-"""Relations in one block."""
+"""Number of relations in one block."""
 
 OWN_PRIOR = 5.0
-"""Number of an entity's own links that have the same weight as the links of its neighbours."""
+"""Number of an entity's own links that weigh as much as all links of its neighbours."""
 
 GRAPH_PRIOR = 0.2
-"""Sum of similarities that gives the neighbours' links the same weight as those of the full
-graph."""
+"""Sum of similarities at which the neighbours' links weigh as much as all links of the graph."""
 
 
 class RelationPrediction:
     """Predicts which relation links two entities, given that exactly one does.
 
-    By Bayes' rule, with head h, relation r and tail t, P(r | h, t) is proportional to P(r | h) P(t
-    | h, r). The first factor, the prior, is the share of the relation among the links of the entity
-    and of its nearest neighbours by text. The second factor is the softmax of the scores of tail
-    prediction. The same holds with the roles of head and tail exchanged, and the mean of both
-    probabilities is the result.
+    By Bayes' rule, with head h, relation r and tail t, P(r | h, t) is proportional to the product
+    of P(r | h) and P(t | h, r). The first factor, the prior, is the share of the relation among the
+    links of the head and of its nearest neighbours by text. The second factor is the softmax of the
+    scores of tail prediction. The same holds with the roles of head and tail exchanged. The result
+    is the mean of both probabilities.
 
-    If only one of the two entities has links in the graph, only the direction in which it is the
-    answer is used. An answer without links is scored by text alone, as other entities have graph
-    features that it lacks.
+    If only one of the two entities has links in the graph, only the direction in which the linked
+    entity is the answer is used. An answer without links is scored by text alone, as it lacks the
+    graph features that other entities have.
 
     Args:
         graph: The graph.
-        known: Known triples; other known answers are excluded from the softmax.
-        link_queries: Makes queries.
-        searcher: Returns the search of a space.
+        known: Known triples. Known answers other than the scored one are excluded from the softmax.
+        link_queries: Makes the query vectors.
+        searcher: Returns the searcher of a space, given its name.
     """
 
     def __init__(
@@ -114,7 +113,10 @@ class RelationPrediction:
 
     @cached_property
     def _counts(self) -> csr_matrix:
-        """Number of links of each entity by each relation, inverses from R on; (entities, 2R)."""
+        """Number of links of each entity by each relation, a sparse matrix of shape (entities, 2R).
+
+        Column r counts links by relation r, and column R + r links by its inverse.
+        """
         links = both_directions(self._graph.triples, self._graph.n_relations)
         ones = np.ones(len(links), dtype=np.float64)
         return csr_matrix(
@@ -133,12 +135,12 @@ class RelationPrediction:
         return EntitySimilarity(self._queries.entities)
 
     def of(self, head: EncodedTerm, tail: EncodedTerm, among: Rows, k: int) -> tuple[Rows, Floats]:
-        """Return the ``k`` most probable of some relations, and their log-probabilities.
+        """Return the ``k`` most probable relations of ``among``, and their log-probabilities.
 
         Args:
             head: An entity or a text, and its vector.
             tail: An entity or a text, and its vector.
-            among: Relations, ascending.
+            among: Numbers of the candidate relations, ascending.
             k: Number of relations.
         """
         by_head, by_tail = (
@@ -163,7 +165,12 @@ class RelationPrediction:
         return entity.row is not None and self._counts[entity.row].nnz > 0
 
     def _shares(self, term: EncodedTerm, backward: bool) -> Floats:
-        """Return the prior of each relation for an entity, of shape (R,); none is zero."""
+        """Return the prior of each relation, of shape (R,), all above zero.
+
+        Args:
+            term: The entity or text.
+            backward: Count links of which the entity is the tail, instead of the head.
+        """
         count = self._graph.n_relations
         way = slice(count * backward, count * (1 + backward))
         entity, vector = term
@@ -182,7 +189,17 @@ class RelationPrediction:
     def _answers(
         self, given: EncodedTerm, answer: EncodedTerm, relations: Rows, backward: bool
     ) -> Floats:
-        """Return the log-softmax of one answer among all entities, of shape (relations,)."""
+        """Return the log-softmax of one answer among all entities, for each relation.
+
+        Args:
+            given: Entity of the question.
+            answer: The answer.
+            relations: Numbers of the relations.
+            backward: Whether the answer is the head.
+
+        Returns:
+            ``float64`` of shape (relations,).
+        """
         searcher = self._searcher(self._queries.space)
         unit = self._queries.score_unit
         entity, (wanted, vector) = given[0], answer
@@ -244,16 +261,16 @@ class LinkQuestions:
 
         Args:
             head: An entity or any text.
-            relation: A relation of the graph, "inverse " before one, or the text of one that the
-                graph does not have.
+            relation: A relation of the graph, "inverse " and a relation, or the text of a relation
+                that the graph does not have.
             k: Number of hits.
             known: ``"exclude"`` excludes known tails, ``"include"`` marks them, ``"only"`` ranks
-                them alone.
+                only known tails.
 
         Raises:
-            UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
-            UnknownRelation: If the graph does not have a CURIE or IRI of a relation.
-            SettingsError: If ``k`` is below 1, ``known`` is another value, or a text is empty.
+            UnknownEntity: If an entity is given by a CURIE or IRI that the graph does not have.
+            UnknownRelation: If a relation is given by a CURIE or IRI that the graph does not have.
+            SettingsError: If ``k`` is below 1, ``known`` is unknown, or a text is empty.
         """
         return single(self.tails_batch([(head, relation)], k, known))
 
@@ -284,21 +301,22 @@ class LinkQuestions:
     def relations(self, head: str, tail: str, k: int = 10, known: str = "include") -> Hits:
         """Rank the relations of the graph by the probability that they link ``head`` to ``tail``.
 
-        The probability is given that exactly one of the ranked relations holds; the score is its
-        logarithm. It combines the share of the relation among the links of similar entities with
-        the scores of tail and head prediction as in :meth:`tails`. Of a graph with more than 64
-        relations, the 64 with the largest shares are ranked, or ``k`` if that is more.
+        The probability is conditional: it assumes that exactly one of the ranked relations holds.
+        The score is its logarithm. The probability combines the share of the relation among the
+        links of similar entities with the scores of tail and head prediction (see :meth:`tails`).
+        If the graph has more than 64 relations, only the 64 relations with the largest shares are
+        ranked, or ``k`` relations if ``k`` is larger.
 
         Args:
             head: An entity or any text.
             tail: An entity or any text.
             k: Number of hits.
-            known: ``"include"`` marks known relations of the two, ``"exclude"`` excludes them,
-                ``"only"`` ranks them alone.
+            known: ``"include"`` marks known relations from head to tail, ``"exclude"`` excludes
+                them, ``"only"`` ranks only known relations.
 
         Raises:
-            UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
-            SettingsError: If ``k`` is below 1, ``known`` is another value, or a text is empty.
+            UnknownEntity: If an entity is given by a CURIE or IRI that the graph does not have.
+            SettingsError: If ``k`` is below 1, ``known`` is unknown, or a text is empty.
         """
         return single(self.relations_batch([(head, tail)], k, known))
 
@@ -318,7 +336,7 @@ class LinkQuestions:
         pairs: Sequence[tuple[str, str]],
         ask: Callable[[list[tuple[str, str]]], list[Hits]],
     ) -> list[Hits]:
-        """Answer a batch of questions of two texts each, with the error of one in its place."""
+        """Answer a batch of two-text questions; one that cannot be resolved gets its error."""
 
         def failed(pair: tuple[str, str], error: LookupFailed) -> Hits:
             return Hits.failed(question, dict(zip(roles, pair, strict=True)), error, self.graph)
@@ -330,22 +348,25 @@ class LinkQuestions:
     ) -> MissingLinks:
         """Find the most probable missing links of the full graph (link discovery).
 
-        Every head and relation with known tails, or with a tail by a confident rule, is asked as in
-        :meth:`tails`, and every relation and tail likewise. Their best twenty answers are
-        candidates. The probability of a candidate is a logistic regression on its share of the
-        question's softmax, the number of known answers and the confidence of rules. It is fitted to
-        held-out links: the validation triples of the graph or, if there are fewer than 50, a
-        twentieth of the triples, at least 50 and at most 5,000. It is calibrated if as many links
-        are missing as were held out.
+        Every (head, relation) pair that has known tails, or a tail predicted by a confident rule,
+        is asked as in :meth:`tails`. Every (relation, tail) pair is asked likewise, as in
+        :meth:`heads`. The best twenty answers to each question are candidates.
 
-        Triples for validation and test are not known, and may be found. Links implied by the
-        hierarchy are not missing. A graph of 15,000 entities and 270,000 triples takes 3 minutes on
-        one core.
+        The probability of a candidate comes from a logistic regression on its share of the
+        question's softmax, the number of known answers and the confidence of rules. The regression
+        is fitted to held-out links: the validation triples of the graph or, if there are fewer than
+        50, a twentieth of the triples, but at least 50 and at most 5,000 (or a hundredth, if that
+        is more). The probabilities are calibrated if as many links are missing as were held out.
+
+        The graph's validation and test triples do not count as known, so they may be found. Links
+        that the hierarchy implies do not count as missing. A graph of 15,000 entities and 270,000
+        triples takes 3 minutes on one core.
 
         Args:
-            relation: Restrict to this relation; by default all relations.
+            relation: Find only links of this relation; by default links of all relations.
             k: Number of links.
-            linked: Include links between entities that another relation links.
+            linked: Include links between entities that another relation links already; if false,
+                such links are left out.
             quiet: Show no progress on stderr.
 
         Raises:
@@ -360,21 +381,22 @@ class LinkQuestions:
 
         The score is split into the contributions of text, ComplEx, type constraint, similar
         entities and rules. Each contribution is relative to the mean over all entities, so it may
-        be negative. Similar entities and rules have the known links behind them. An answer to
+        be negative. For similar entities and rules, the known links behind them are listed. An
+        answer to
         :meth:`heads` is explained by the inverse: ``why(tail, "inverse …", head)``. A cross-encoder
         is not part of the explanation.
 
         Args:
             head: An entity or any text.
-            relation: A relation of the graph, "inverse " before one, or the text of one that the
-                graph does not have.
+            relation: A relation of the graph, "inverse " and a relation, or the text of a relation
+                that the graph does not have.
             tail: An entity of the graph.
-            k: Number of links, or paths, of each kind.
+            k: Number of known links, or paths of two links, listed for each contribution.
 
         Raises:
-            UnknownEntity: If the graph does not have a CURIE or IRI of an entity, or the tail is
-                free text.
-            UnknownRelation: If the graph does not have a CURIE or IRI of a relation.
+            UnknownEntity: If an entity is given by a CURIE or IRI that the graph does not have, or
+                the tail is free text.
+            UnknownRelation: If a relation is given by a CURIE or IRI that the graph does not have.
             SettingsError: If ``k`` is below 1, or a text is empty.
         """
         return self._links.why(head, relation, tail, k)
@@ -388,8 +410,8 @@ class Links:
 
     Args:
         resources: Encoders and scorers of an opened index.
-        searcher: Returns the search of a space.
-        known: Known triples of the index, and further ones.
+        searcher: Returns the searcher of a space, given its name.
+        known: Known triples of the index and of further graphs.
         rerank: Folder of a cross-encoder that re-ranks the best answers.
     """
 
@@ -418,7 +440,14 @@ class Links:
     def ends(
         self, question: str, questions: Sequence[tuple[str, str]], k: int, known: str
     ) -> list[Hits]:
-        """Answer (entity, relation) questions for ``"tails"``, or ``"heads"``."""
+        """Answer (entity, relation) questions for tails or heads.
+
+        Args:
+            question: ``"tails"`` or ``"heads"``.
+            questions: The questions.
+            k: Number of hits.
+            known: See :meth:`ontodex.Engine.tails`.
+        """
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
@@ -440,9 +469,11 @@ class Links:
     ) -> NDArray[np.float32]:
         """Return the queries of (head, relation) questions for tails, of shape (questions, dim).
 
+        The index must have a link encoder.
+
         Args:
-            questions: The questions; the index has a link encoder.
-            text_alone: Return queries of the link space, not of the hybrid space.
+            questions: The questions.
+            text_alone: Return queries of the link space, even if the index has a hybrid space.
         """
         made = np.zeros((len(questions), 0), dtype=np.float32)
         for backward, places, entities, relations in self._by_direction(questions, backward=False):
@@ -460,14 +491,16 @@ class Links:
     def _by_direction(
         self, questions: Sequence[tuple[str, str]], *, backward: bool
     ) -> Iterator[tuple[bool, list[int], list[ResolvedTerm], list[ResolvedTerm]]]:
-        """Resolve (entity, relation) questions; yield those for tails, then those for heads.
+        """Resolve (entity, relation) questions, and group them: first for tails, then for heads.
 
         Args:
             questions: The questions.
-            backward: Whether they are for heads, by the relation as it is given.
+            backward: Whether the questions ask for heads. An inverted relation exchanges heads and
+                tails.
 
         Yields:
-            Whether the questions are for heads; their places, entities and relations.
+            Whether the group of questions asks for heads; and the positions in ``questions``, the
+            entities and the relations of the group.
         """
         relations = [resolve_relation(self._graph, relation) for _, relation in questions]
         names = for_hints(self._resources.name_similarity, len(questions))
@@ -493,7 +526,7 @@ class Links:
         k: int,
         known: str,
     ) -> list[Answer]:
-        """Answer each question for tails, or for heads if ``backward``, without resolutions."""
+        """Answer questions for tails, or for heads if ``backward``; answers lack resolutions."""
         true = [
             self._known_answers(entity.row, relation.row, backward)
             for entity, relation in zip(entities, relations, strict=True)
@@ -577,11 +610,20 @@ class Links:
         return self._explanation.explain(one, by, other, k, ends, self._left_out(ends, one, by))
 
     def _left_out(self, rows: Rows, entity: ResolvedTerm, relation: ResolvedTerm) -> Rows:
-        """Return rows with the entity's own row, unless the relation may link it to itself."""
+        """Add the entity's own row to ``rows``, unless the relation is reflexive.
+
+        A relation is reflexive if it links some entity to itself in a known triple.
+        """
         return rows if relation.row in self._known.reflexive else np.union1d(rows, own_row(entity))
 
     def _other_direction(self, head: ResolvedTerm, tail: ResolvedTerm, true: Rows) -> str:
-        """Return a note on relations of the opposite direction, if the graph has no others."""
+        """Return a note on known relations from tail to head, if ``true`` is empty.
+
+        Args:
+            head: The head.
+            tail: The tail.
+            true: Known relations from head to tail.
+        """
         if head.row is None or tail.row is None or len(true):
             return ""
         labels = [
@@ -591,13 +633,13 @@ class Links:
         return f"; known in the opposite direction: {', '.join(labels)}" if labels else ""
 
     def _linked(self, relation: ResolvedTerm, backward: bool) -> Fits:
-        """Return a function that tells whether an entity has a link by a relation."""
+        """Return a function that returns whether an entity has a known link by a relation."""
         return lambda row: len(self._known_answers(row, relation.row, backward)) > 0
 
     def _pair(
         self, head: str, tail: str, names: NameSimilarity | None
     ) -> tuple[ResolvedTerm, ResolvedTerm]:
-        """Resolve two entities; ambiguous names mean linked entities."""
+        """Resolve two entities; of several entities with one name, linked ones are preferred."""
         expect_words(tail, "entity")
         candidates, _ = self._graph.find_all(tail) or ([], None)
 

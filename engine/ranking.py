@@ -20,13 +20,15 @@ Ranks = NDArray[np.float64]
 Rows = NDArray[np.integer]
 
 Adjust = Callable[[Rows, Rows, NDArray[np.float32]], NDArray[np.float32]]
-"""From rows of entities, numbers of relations, and scores of all entities, to adjusted scores."""
+"""Function from rows of entities (questions,), numbers of relations (questions,), and scores of
+all entities (questions, entities) to adjusted scores."""
 
 BLOCK = 64
-"""Queries in one block, whose scores fit the processor's cache."""
+"""Number of queries in one block; the scores of a block fit the processor's cache."""
 
 SAME = 1e-6
-"""Relative difference below which float32 scores count as equal; the scale is at least 1."""
+"""Relative tolerance within which float32 scores count as equal. It is relative to the largest
+absolute score of the query, or to 1 if that is larger."""
 
 
 def filtered_ranks(
@@ -38,15 +40,16 @@ def filtered_ranks(
 ) -> Ranks:
     """Rank the true answer of each query among all entities, without other true answers.
 
-    Ties have the mean of their ranks ("realistic" rank: Berrendorf et al. 2020).
+    Entities with equal scores share the mean of their ranks ("realistic" rank: Berrendorf et al.
+    2020).
 
     Args:
         queries: Query vectors, of shape (queries, dim).
-        answers: Row of the true answer of each, of shape (queries,).
+        answers: Row of the true answer of each query, of shape (queries,).
         known: Rows of all true answers of each query.
         searcher: Search of the entities.
-        adjust: Adjusts the scores of a block of queries, of shape (block, entities), in which
-            excluded entities have -inf.
+        adjust: Function from a slice of the queries and the scores of the slice, of shape (block,
+            entities), to adjusted scores. Excluded entities have the score -inf.
 
     Returns:
         Ranks from 1, ``float64`` of shape (queries,).
@@ -101,17 +104,18 @@ def evaluate_links(
     Args:
         graph: The graph, with held-out triples.
         vectors: Entity vectors.
-        query: Makes the queries.
+        query: Function from rows of entities and numbers of relations to query vectors.
         adjust: See :func:`link_ranks`.
         split: ``"test"`` or ``"valid"``.
         itself: See :func:`link_ranks`.
         device: Device of the search.
 
     Returns:
-        Metrics of both directions together, and of each with ``tail.`` and ``head.`` before them.
+        Metrics of both directions together, and of each direction with the prefix ``tail.`` or
+        ``head.``.
 
     Raises:
-        GraphError: If the graph has no such triples.
+        GraphError: If the graph has no triples in the split.
     """
     by_side = link_ranks(
         graph, vectors, query, adjust=adjust, split=split, itself=itself, device=device
@@ -135,24 +139,24 @@ def link_ranks(
     """Rank the tail and the head of every held-out triple among all entities.
 
     All triples of the graph, known and held out, count as true. Heads are ranked as tails of the
-    inverse relation. As in the engine's answers, the entity of the question is no candidate, unless
-    a known triple links some entity to itself by the relation.
+    inverse relation. As in the engine's answers, the entity of the question is not a candidate,
+    unless the relation links some entity to itself in a known triple.
 
     Args:
         graph: The graph, with held-out triples.
         vectors: Entity vectors.
-        query: Makes the queries.
+        query: Function from rows of entities and numbers of relations to query vectors.
         adjust: Functions that adjust the scores one after the other, such as those of
             :mod:`ontodex.engine.rerank`.
         split: ``"test"`` or ``"valid"``.
-        itself: Keep the entity of the question among the candidates, as most papers do.
+        itself: Always keep the entity of the question among the candidates, as most papers do.
         device: Device of the search.
 
     Returns:
-        ``tail`` and ``head``: ranks from 1 in the order of the triples, of shape (triples,).
+        For ``tail`` and for ``head``, the rank of each triple, counted from 1, of shape (triples,).
 
     Raises:
-        GraphError: If the graph has no such triples.
+        GraphError: If the graph has no triples in the split.
     """
     expect_choice("split", split, ("test", "valid"))
     triples = graph.test if split == "test" else graph.valid

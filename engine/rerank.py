@@ -30,7 +30,8 @@ COSINE = 0.05
 class Reranker:
     """Re-ranks the best candidates of a question by their score plus a cross-encoder's logit.
 
-    Both are log-probabilities up to a constant and a unit; their sum is that of the product.
+    Score and logit are both log-probabilities, up to a constant and a unit. Their sum is therefore
+    the logarithm of the product of both probabilities.
 
     Args:
         model: Folder of the cross-encoder.
@@ -71,12 +72,15 @@ class Reranker:
         *,
         backward: bool = False,
     ) -> list[tuple[str, str]]:
-        """Return the texts of (entity, relation) pairs that the cross-encoder reads.
+        """Return the texts of (entity, relation) pairs for the cross-encoder.
 
         Args:
             entities: Heads; tails if ``backward``.
-            relations: The relation of each.
-            backward: Ask for heads, by the inverse relation.
+            relations: The relation of each entity.
+            backward: Ask for heads, by the inverse relations, instead of tails.
+
+        Returns:
+            For each pair, the text of the entity and the text of the relation.
         """
         heads = [one.words if one.row is None else self._entities[one.row] for one in entities]
         return list(
@@ -94,10 +98,11 @@ class Reranker:
 
         Args:
             questions: Texts of head and relation of each question.
-            found: Rows and scores of the answers to each.
+            found: Rows and scores of the answers to each question.
 
         Returns:
-            Rows and new scores: the sum of the old ones and of the logits in their unit.
+            Rows and new scores, best first. A new score is the old score plus ``unit`` times the
+            logit of the cross-encoder.
         """
         if not found:
             return []
@@ -117,12 +122,16 @@ class Reranker:
         return answers
 
     def adjust(self, entities: Rows, relations: Rows, scores: Scores) -> Scores:
-        """Return scores with re-ranked candidates above all others; see ``evaluate_links``.
+        """Return scores in which re-ranked candidates are above all others.
+
+        This is an ``adjust`` function for ``evaluate_links``.
 
         Args:
-            entities: Heads, of shape (questions,).
-            relations: Relations; those from R on are inverses.
-            scores: Scores of all entities, of shape (questions, entities); -inf for no candidate.
+            entities: Rows of the questions' entities, of shape (questions,).
+            relations: Numbers of the relations; a number of at least R, the number of relations, is
+                an inverse.
+            scores: Scores of all entities, of shape (questions, entities); -inf for entities that
+                are not candidates.
         """
         count = min(self.top, scores.shape[1])
         best = np.argpartition(-scores, count - 1, axis=1)[:, :count]
@@ -147,8 +156,9 @@ def neighbourhood_offset(
 ) -> Callable[[Rows, Rows, Scores], Scores]:
     """Return a function that adds an offset to the scores of entities near the question's entity.
 
-    An entity is near if it is within some hops in the known triples, in any direction. Wang et al.,
-    "SimKGC", ACL 2022, section 3.4, take five hops for WN18RR and two for FB15k-237.
+    An entity is near if at most ``hops`` known triples, in any direction, lead to it from the
+    question's entity. Wang et al., "SimKGC", ACL 2022, section 3.4, take five hops for WN18RR and
+    two for FB15k-237.
 
     Args:
         graph: Graph of the known triples.
@@ -156,7 +166,7 @@ def neighbourhood_offset(
         unit: The offset; by default SimKGC's 0.05.
 
     Returns:
-        An ``adjust`` function of ``evaluate_links``.
+        An ``adjust`` function for ``evaluate_links``.
 
     Raises:
         SettingsError: If ``hops`` is below 1.

@@ -40,7 +40,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ResolvedTerm:
-    """The row that a name is resolved to, ``None`` for free text; and its resolution."""
+    """A name after resolution to an entity, a relation or free text.
+
+    Attributes:
+        row: Row of the entity, or number of the relation; ``None`` for free text.
+        resolution: How the name was resolved, for answers.
+    """
 
     row: int | None
     resolution: Resolution
@@ -52,27 +57,27 @@ class ResolvedTerm:
 
     @property
     def unless_named(self) -> ResolvedTerm:
-        """The term if it was resolved by an id, else its text as free text."""
+        """The term itself if it was resolved by an id; otherwise its text as free text."""
         by_id = self.resolution.kind in map(str, (NameKind.ID, NameKind.ALTERNATIVE_ID))
         return self if by_id else ResolvedTerm(None, self.resolution)
 
     @property
     def words(self) -> str:
-        """The text for an encoder: camel case is split into words, as in entity texts."""
+        """The text for an encoder, with camel case split into words as in entity texts."""
         return in_words(self.resolution.text)
 
 
 ID_STARTS = (("", ":"), ("", "_"), (OBO.casefold(), "_"))
-"""What stands before and after a prefix, in small letters, in an id of a graph that uses it."""
+"""Lower-case text before and after a prefix, in each form of an id that uses the prefix."""
 
 HINTS = 100
-"""Maximal number of texts in a batch for hints of similar spelling."""
+"""Maximal number of texts in a batch whose free texts get hints of similarly spelt names."""
 
 COMPARED, MIN_RATIO = 10, 0.8
 """Number of entities whose names are compared with free text, and the minimal ratio (difflib)."""
 
 Fits = Callable[[int], bool]
-"""Whether an entity, of several with a name, can be the one of a question."""
+"""Function from the row of an entity to whether it fits the question, for ambiguous names."""
 
 
 def resolve_entity(
@@ -88,14 +93,15 @@ def resolve_entity(
     Args:
         graph: The graph.
         text: The user's text.
-        any_text: Treat unknown identifiers as free text.
-        fits: Selects among several entities of the name, if it accepts any of them; of the selected
-            ones, the one in most triples is taken.
+        any_text: Treat unknown identifiers as free text, instead of raising an error.
+        fits: Function from the row of an entity to whether it fits the question. Among several
+            entities with the name, fitting entities are preferred. Of these (or of all, if none
+            fits), the entity in most triples is taken.
         names: Finds names of similar spelling, for the hint of free text.
 
     Raises:
-        UnknownEntity: If the text is an IRI, or a CURIE with a prefix of the graph, and no entity
-            has it.
+        UnknownEntity: If the text is an IRI, or a CURIE with a prefix of the graph, but not the id
+            of an entity.
         SettingsError: If the text is empty.
     """
     expect_words(text, "entity")
@@ -129,7 +135,7 @@ def resolve_entities(
     """Resolve many texts; see :func:`resolve_entity`.
 
     Raises:
-        SettingsError: If they are one text instead of a list.
+        SettingsError: If ``texts`` is a single text instead of a list.
     """
     texts = list_of(texts, "texts")
     names = for_hints(names, len(texts))
@@ -144,15 +150,15 @@ def for_hints(names: NameSimilarity | None, texts: int) -> NameSimilarity | None
 
 
 def resolve_relation(graph: KnowledgeGraph, text: str) -> ResolvedTerm:
-    """Resolve the identifier or label of a relation, "inverse " before one, or free text.
+    """Resolve an identifier or label of a relation, optionally after "inverse ", or free text.
 
-    If exactly one relation of the graph leads from child to parent, the usual names of such
-    relations (``broader``) resolve to it too, and those of the inverse (``narrower``) to its
-    inverse.
+    If exactly one relation of the graph leads from child to parent, usual names of such a relation
+    (such as ``broader``) also resolve to it. Usual names of the opposite direction (such as
+    ``narrower``) then resolve to its inverse.
 
     Raises:
-        UnknownRelation: If the text is an IRI, or a CURIE with a prefix of relations, and no
-            relation has it.
+        UnknownRelation: If the text is an IRI, or a CURIE with a prefix of relations, but not the
+            id of a relation.
         SettingsError: If the text is empty.
     """
     expect_words(text, "relation")
@@ -188,8 +194,8 @@ def relation_text(texts: Sequence[str], relation: ResolvedTerm, backward: bool =
     """Return the text of a relation, or of its inverse, for an encoder.
 
     Args:
-        texts: Texts of the graph's relations, then those of the inverses.
-        relation: The relation, or free text for one.
+        texts: Texts of the graph's relations, followed by the texts of their inverses.
+        relation: The relation, or a free text.
         backward: Whether the inverse is meant.
     """
     if relation.row is not None:
@@ -202,12 +208,12 @@ def vectors_of(
     entities: Sequence[ResolvedTerm],
     encode: Callable[[list[str]], NDArray[np.float32]],
 ) -> NDArray[np.float32]:
-    """Return a vector of each entity: stored ones of known entities, encoded ones of free text.
+    """Return a vector for each term: the stored vector of an entity, or an encoded free text.
 
     Args:
         stored: The vectors of a space.
         entities: Entities and texts.
-        encode: Makes vectors of texts.
+        encode: Returns the vectors of texts.
 
     Returns:
         ``float32`` of shape (entities, dim).
@@ -224,7 +230,7 @@ def vectors_of(
 
 
 def _similar_name(graph: KnowledgeGraph, names: NameSimilarity, text: str) -> str:
-    """Return a hint with the name most similar to free text in spelling, or an empty string."""
+    """Return a hint with the name whose spelling is nearest to free text, or an empty string."""
     rows, similarity = names.find(text)
     known: dict[str, str] = {}
     for row in rows[np.argsort(-similarity, kind="stable")[:COMPARED]].tolist():
@@ -235,7 +241,10 @@ def _similar_name(graph: KnowledgeGraph, names: NameSimilarity, text: str) -> st
 
 
 def _of_hierarchy(graph: KnowledgeGraph, text: str) -> ResolvedTerm | None:
-    """Return the one relation from child to parent, or its inverse, if a text is its usual name."""
+    """Return the only relation from child to parent, or its inverse, by one of its usual names.
+
+    The result is ``None`` if there are several such relations, or the text is not a usual name.
+    """
     names, upward = spelt(text), UPWARD | PARENT
     if len(graph.hierarchy_relations) != 1 or not names & (upward | DOWNWARD):
         return None
@@ -248,10 +257,10 @@ def _of_hierarchy(graph: KnowledgeGraph, text: str) -> ResolvedTerm | None:
 
 
 def expect_pairs(questions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return questions of two texts each.
+    """Check that every question is a pair, and return the questions as a list.
 
     Raises:
-        SettingsError: If a question is no pair.
+        SettingsError: If a question is not a pair.
     """
     pairs = list_of(questions, "pairs of texts")
     for pair in pairs:
@@ -261,10 +270,14 @@ def expect_pairs(questions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def list_of(found: Iterable[T], what: str) -> list[T]:
-    """Return an iterable with an order as a list.
+    """Return an ordered iterable as a list.
+
+    Args:
+        found: The iterable.
+        what: Name of its items, for the message.
 
     Raises:
-        SettingsError: If it is one text, or has no order.
+        SettingsError: If ``found`` is a single text, or not an ordered iterable.
     """
     if isinstance(found, str):
         raise SettingsError(
@@ -278,7 +291,8 @@ def list_of(found: Iterable[T], what: str) -> list[T]:
 def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -> bool:
     """Return whether a text is an identifier: an IRI, or an id with a prefix of the graph.
 
-    Such an id is a CURIE or a short form (``HP_0001945``); the case of prefixes does not matter.
+    An id with a prefix is a CURIE or a short form (``HP_0001945``). The case of the prefix does not
+    matter.
     """
     if "://" in text:
         return looks_like_identifier(text)
@@ -296,10 +310,10 @@ def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -
 
 
 def expect_words(text: str, role: str) -> None:
-    """Reject values that are no text, empty texts, and texts that are not valid UTF-8.
+    """Reject values that are not text, empty texts, and texts that cannot be encoded in UTF-8.
 
     Raises:
-        SettingsError: If it is.
+        SettingsError: If ``text`` is rejected.
     """
     if not isinstance(text, str) or not text.strip():
         raise SettingsError(f"{role}: expected a CURIE, an IRI, a label or words, found {text!r}")

@@ -32,10 +32,10 @@ class Resources:
 
     @cached_property
     def device(self) -> str:
-        """Where encoders compute and vectors are searched.
+        """Device of the encoders and of the vector search.
 
-        For ``"auto"``, torch is asked only on a machine with the driver of a GPU: importing torch
-        takes longer than most questions.
+        For ``"auto"``, torch is imported to look for a GPU only if the machine has the driver of
+        one, because importing torch takes longer than most questions.
         """
         if self._device == "cpu" or (self._device == "auto" and not _has_gpu_driver()):
             return "cpu"
@@ -50,7 +50,7 @@ class Resources:
 
     @cached_property
     def name_similarity(self) -> NameSimilarity:
-        """Similarity of the entities' names by their letters."""
+        """Similarity of the entities' names by trigrams."""
         return NameSimilarity.read(self.index.blobs.get)
 
     @cached_property
@@ -62,7 +62,7 @@ class Resources:
 
     @cached_property
     def case_based(self) -> CaseBasedEvidence | None:
-        """Case-based evidence from the known triples; ``None`` if it has no weight."""
+        """Case-based evidence from the known triples; ``None`` if the index gives it no weight."""
         features, graph = self.graph_features, self.index.graph
         if features is None or not features.weights[..., CASE_BASED].any():
             return None
@@ -74,7 +74,7 @@ class Resources:
         )
 
     def candidates(self, space: str) -> Any | None:
-        """Return the FAISS index of a space on :attr:`device`; ``None`` for exact search."""
+        """Return the FAISS index of a space, on :attr:`device`; ``None`` if the space has none."""
         stored = self.index.space_info(space).stored_in
         if stored not in self._candidates:
             found = self.index.candidates(space)

@@ -39,15 +39,17 @@ def fetched(
     fetch: int,
     left_out: Sequence[Rows] | None = None,
 ) -> list[Scored]:
-    """Return the best items of each query: so many that they have k owners, or all items.
+    """Return the best items of each query, enough of them to have ``k`` distinct owners.
+
+    If all items together have fewer owners, all items are returned.
 
     Args:
         searcher: Search of the items.
         queries: Query vectors, of shape (queries, dim).
-        owners: Owner of each item.
+        owners: Owner of each item, such as the entity of a sentence.
         k: Number of owners.
-        fetch: Number of items to search first; four times as many follow while they have too few
-            owners.
+        fetch: Number of items of the first search. While the items of a query have too few owners,
+            the search is repeated with four times as many items.
         left_out: Items to exclude, for each query.
     """
     found: list[Scored] = [(no_rows(), np.zeros(0))] * len(queries)
@@ -87,7 +89,7 @@ def by_phrase(
 ) -> list[Hits]:
     """Rank all entities by the phrase of their label or definition that is most similar to a text.
 
-    The text of an id is the label of its entity.
+    If a text is an id, the label of its entity is compared.
 
     Raises:
         IndexMismatch: If the index was built without phrases.
@@ -132,12 +134,12 @@ NAME_WEIGHT = 0.5
 
 
 def search(resources: Resources, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
-    """Rank all entities by text and name similarity; entities of exactly that name come first.
+    """Rank all entities by text and name similarity; entities of exactly that name are first.
 
     Args:
         resources: Encoders and scorers of an opened index.
         searcher: Search of the text space.
-        texts: Queries: texts, or ids for the texts of their entities.
+        texts: The queries: texts, or ids, which stand for the texts of their entities.
         k: Number of hits.
     """
     k = checked(k)
@@ -190,6 +192,6 @@ def _vectors(resources: Resources, terms: Sequence[ResolvedTerm]) -> NDArray[np.
 
 
 def _named(graph: KnowledgeGraph, one: ResolvedTerm) -> Rows:
-    """Return the entities of the name that a term was resolved by, those in most triples first."""
+    """Return the entities that have the name of a term, ordered by their number of triples."""
     rows, _ = graph.find_all(one.resolution.text) or ([], None)
     return np.array(graph.by_links(rows), dtype=np.int64)

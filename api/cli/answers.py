@@ -1,4 +1,4 @@
-"""Answering queries, one or a file of them, on stdout."""
+"""Answers to a query, or to a file of queries, on stdout."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Question = tuple[str, ...]
 """The parts of a query: one text, or a head and a relation."""
 
 BATCH = 512
-"""Largest number of queries of a file that are answered at once; from a pipe, what has arrived."""
+"""Maximal number of queries answered at once; from a pipe, only the queries that have arrived."""
 
 
 def open_engine(
@@ -37,7 +37,7 @@ def open_engine(
 
 
 def singles(questions: Sequence[Question]) -> list[str]:
-    """Return the texts of queries of one part."""
+    """Return the texts of queries that have one part each."""
     return [text for (text,) in questions]
 
 
@@ -49,12 +49,14 @@ def answer(
     as_tsv: bool,
     as_rdf: bool = False,
 ) -> None:
-    """Answer one query, or those of a file, on stdout; answers to a file are JSON lines.
+    """Answer one query, or the queries of a file, on stdout.
+
+    Answers to a file are JSON lines, or N-Quads with ``as_rdf``.
 
     Args:
-        parts: The parts of the query; ``None`` for each that was not given.
-        queries: The file; ``-`` for stdin.
-        ask: From a list of queries to an answer each.
+        parts: The parts of the query; ``None`` for each part that was not given.
+        queries: File of queries, ``-`` for stdin; ``None`` to answer a single query.
+        ask: Function from a list of queries to a list of answers.
         as_json: Print a single answer as JSON.
         as_tsv: Print a single answer as a table.
         as_rdf: Print N-Quads.
@@ -88,13 +90,13 @@ def answer(
 
 
 def expect_one_form(**forms: bool) -> None:
-    """Refuse two forms of one answer.
+    """Check that at most one output form was requested.
 
     Args:
-        forms: Whether each form was asked for, by the name of its option.
+        forms: Whether each form was requested, by the name of its option.
 
     Raises:
-        SettingsError: If more than one was asked for.
+        SettingsError: If more than one form was requested.
     """
     if sum(forms.values()) > 1:
         *names, last = (f"--{name}" for name in forms)
@@ -102,11 +104,11 @@ def expect_one_form(**forms: bool) -> None:
 
 
 def show(found: Any, **forms: bool) -> None:
-    """Print an answer in the form that was asked for.
+    """Print an answer in the requested form, or as text if no form was requested.
 
     Args:
         found: The answer, with a method for each form, such as ``to_json()``.
-        forms: Whether each form was asked for, by the name of its option; text if none was.
+        forms: Whether each form was requested, by the name of its option.
     """
     form = next((name for name, wanted in forms.items() if wanted), "")
     typer.echo(getattr(found, f"to_{form}")() if form else str(found), nl=form in ("", "json"))
@@ -135,7 +137,7 @@ def _answer_file(
                 if answered.error is not None:
                     raise answered.error
                 typer.echo(_rdf(answered) if as_rdf else answered.to_json(), nl=not as_rdf)
-            except (LookupFailed, SettingsError) as error:  # a free text has no triples, either
+            except (LookupFailed, SettingsError) as error:  # to_rdf rejects free text
                 failed = True
                 query = {"query": one} if isinstance(one, tuple) else {}
                 typer.echo(json_text({**query, "error": str(error)}), err=as_rdf)
@@ -144,15 +146,15 @@ def _answer_file(
 
 
 def _rdf(found: Answered) -> str:
-    assert isinstance(found, ontodex.Hits)  # the commands with --rdf answer with hits
+    assert isinstance(found, ontodex.Hits)  # all commands with --rdf return hits
     return found.to_rdf()
 
 
 def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
-    """Yield the lines that have arrived, with their numbers.
+    """Yield batches of lines as they arrive, with the number of each line.
 
-    A program that asks through a pipe may wait for an answer before it writes the next query, so no
-    batch waits to be full.
+    A batch is not held back until it is full: a program that asks through a pipe may wait for an
+    answer before it writes the next query.
     """
     stream = cast(io.BufferedReader, file)
     done, rest = 0, b""
@@ -165,7 +167,7 @@ def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
 
 
 def _question(line: bytes, where: str, columns: int) -> Question | SettingsError | None:
-    """Return the parts of a query, the error in its line, or ``None`` for an empty line."""
+    """Return the parts of a query, an error if its line is faulty, or ``None`` if it is empty."""
     try:
         text = line.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:

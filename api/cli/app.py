@@ -1,4 +1,4 @@
-"""The command line ``ontodex``: its commands in panels, and how it ends."""
+"""The command line ``ontodex``: its commands, grouped in panels, and its exit status."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ app.add_typer(evaluate_commands.evaluate, rich_help_panel="Evaluate")
 
 
 def main() -> None:
-    """Run the command line: exit 0 when done, 1 on failure, 2 on wrong usage."""
+    """Run the command line, with exit status 0 on success, 1 on failure and 2 on wrong usage."""
     printed: set[str] = set()
 
     def warn(message: Warning | str, *_: object, **__: object) -> None:

@@ -65,7 +65,7 @@ def similar(
     ] = 256 << 20,
     queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
-    """Rank the other entities by similarity to an entity or a text, also under a condition."""
+    """Rank the other entities by similarity to a text or entity, optionally under a condition."""
     with ontodex.open(
         index, device=device, condition_memory=condition_memory, condition_disk=condition_disk
     ) as engine:
@@ -161,7 +161,7 @@ def why(
     k: Annotated[int, typer.Option("-k", min=1, help="Number of links to name of each kind.")] = 3,
     also_known: Also = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
-    """Explain the score of the link HEAD, RELATION, TAIL: its terms, and the known links behind."""
+    """Explain the score of a link: its parts, and the known links that are evidence for it."""
     expect_one_form(json=json, tsv=tsv)
     with open_engine(index, device, also_known) as engine:
         found = engine.why(head, relation, tail, k)
@@ -208,7 +208,7 @@ def place(
     index: IndexPath, text: Text = None, k: K = 5, queries: Batch = None, json: Json = False,
     tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
-    """Place a new concept in the hierarchy: under which parent, and above which of its children."""
+    """Place a new concept in the hierarchy, between a parent and some of the parent's children."""
     with open_engine(index, device) as engine:
         answer((text,), queries, lambda asked: engine.place_batch(singles(asked), k), json, tsv)
 
@@ -220,7 +220,7 @@ def audit(
     ] = False,
     device: Device = "auto",
 ) -> None:  # fmt: skip
-    """List the least probable links of the hierarchy, and the best missing ones: k of each."""
+    """List the least probable links of the hierarchy and the best missing links, k of each kind."""
     expect_one_form(json=json, tsv=tsv, sssom=sssom)
     with open_engine(index, device) as engine:
         found = engine.audit(k)

@@ -95,7 +95,8 @@ def build(
 ) -> None:
     """Build an index of a graph.
 
-    If there is an index already, only new texts are encoded, and its readers are not disturbed.
+    If the folder already holds an index, only new texts are encoded, and processes that read the
+    index are not disturbed.
     """
     for name, wanted, encoders in (
         ("hierarchy", hierarchy, hierarchy_encoder),
@@ -135,7 +136,7 @@ def add(
 ) -> None:
     """Add the entities and triples of files to an index; only new texts are encoded.
 
-    Tables are read by the mappings that the index was built with.
+    Tables are read by the mappings with which the index was built.
     """
     from ontodex.indexing import read_for
 
@@ -206,8 +207,9 @@ def export(
 ) -> None:
     """Write the graph of an index, or the vectors of a space.
 
-    The graph: a folder of TSV files, one file of triples (.tsv), or N-Quads (.nq). Vectors: a file
-    of numpy (.npy), and beside it a .npy.tsv file with the id and the text of each vector.
+    The graph is written as a folder of TSV files, one file of triples (.tsv), or N-Quads (.nq).
+    Vectors are written as a NumPy file (.npy), with the id and the text of each vector in a
+    .npy.tsv file beside it.
     """
     from ontodex.graph import write_nquads, write_tsv
 

@@ -152,7 +152,7 @@ def csts(
 ) -> None:
     """Compare cosines under conditions with labels: Spearman, Pearson and MSE.
 
-    Figures of conditions that were seen in training and of others are separate as well.
+    There are also separate figures for conditions that were seen in training and for others.
     """
     found = ontodex.evaluate_csts(model, data, on_error=on_error, device=device, seed=seed)
     typer.echo(json.dumps(found))

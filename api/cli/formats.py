@@ -1,4 +1,4 @@
-"""The command ``formats``: what ontodex reads."""
+"""The command ``formats``, which lists the formats that ontodex reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``inspect``: what files would be read as."""
+"""The command ``inspect``, which shows how files would be read."""
 
 from __future__ import annotations
 

@@ -116,6 +116,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stder
 
 
 def say(message: str, quiet: bool) -> None:
-    """Print what was done on stderr, unless ``quiet``."""
+    """Print a message on stderr, unless ``quiet``."""
     if not quiet:
         typer.echo(message, err=True)

@@ -1,7 +1,8 @@
-"""Options that are the fields of settings dataclasses.
+"""Command-line options made from the fields of settings dataclasses.
 
-A command that takes a settings dataclass gets an option for each field: its default and type are
-the field's, its help is the field's paragraph in the ``Attributes`` section of the docstring.
+A command that takes a settings dataclass gets an option for each field. The option has the default
+and the type of the field. Its help is the paragraph on the field in the ``Attributes`` section of
+the dataclass's docstring.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ MARKUP = (
     (re.compile(r'``(\w+)="(\w+)"``'), r"--\1 \2"),
     (re.compile(r'``"?([^`"]*)"?``'), r"\1"),
 )
-"""What docstrings mark up, and what stands for it in a terminal."""
+"""Patterns of docstring markup, and their replacements for a terminal."""
 
 
 class Fields:
-    """Which fields of a settings dataclass are options, if not all by their own names.
+    """Selection of the fields of a settings dataclass that become options, and their names.
 
     Args:
-        only: The fields that are options; all if none is given. The others keep their defaults.
-        renamed: Name of the option of a field, for fields whose name the command uses already;
-            ``None`` for no option.
+        only: Names of the fields that become options; without names, all fields. Other fields keep
+            their defaults.
+        renamed: Option name for a field, by default the field's name. ``None`` makes no option.
     """
 
     def __init__(self, *only: str, **renamed: str | None) -> None:
@@ -43,21 +44,22 @@ class Fields:
 
     @property
     def complete(self) -> bool:
-        """Whether all fields are options, but for those that have no name."""
+        """Whether all fields become options, except those renamed to ``None``."""
         return not self._only
 
     def name(self, field: str) -> str | None:
-        """Return the name of a field's option; ``None`` if the field is no option."""
+        """Return the name of a field's option; ``None`` if the field has no option."""
         if self._only and field not in self._only:
             return None
         return self._renamed.get(field, field)
 
 
 def settings_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameters of a command that are settings dataclasses by an option per field.
+    """Replace each parameter that is a settings dataclass by one option per field.
 
-    The command is called with instances of the dataclasses. For ``Settings | None`` the defaults of
-    all options are ``None``, and so is the argument unless an option is given.
+    The returned command makes an instance of each dataclass from its options, and calls ``command``
+    with it. For a parameter of type ``Settings | None``, the options have the default ``None``, and
+    the argument is ``None`` unless an option is given.
 
     Args:
         command: A function for :mod:`typer`. Its settings parameters are annotated by a dataclass,
@@ -103,13 +105,14 @@ def field_options(
     """Return the parameter of a command for each field of a settings dataclass.
 
     Args:
-        settings: The dataclass. Every field has a default.
-        fields: Which fields are options; by default all.
-        optional: Whether the defaults are ``None`` in place of the fields' own.
-        panel: Panel of the options in the help; by default that of the command's other options.
+        settings: The dataclass. Every field must have a default.
+        fields: Selection of the fields; by default all fields.
+        optional: Give every option the default ``None``, instead of the default of its field.
+        panel: Panel of the options in the help; by default the panel of the command's other
+            options.
 
     Returns:
-        Field names to keyword-only parameters with :func:`typer.Option` annotations.
+        Keyword-only parameters with :func:`typer.Option` annotations, by field name.
     """
     fields, help_of = fields or Fields(), _help(settings)
     hints = get_type_hints(settings)
@@ -129,7 +132,7 @@ def field_options(
 
 
 def _settings(hint: Any) -> tuple[type | None, Fields, bool]:
-    """Return the dataclass of a parameter, its fields, and whether it may be ``None``."""
+    """Return the dataclass of a parameter or ``None``, its fields, and whether it is optional."""
     extras: list[Any] = []
     if get_origin(hint) is Annotated:
         hint, *extras = get_args(hint)
@@ -141,7 +144,10 @@ def _settings(hint: Any) -> tuple[type | None, Fields, bool]:
 
 
 def _made(settings: type, values: Mapping[str, Any], optional: bool) -> Any:
-    """Return the instance of a settings dataclass with the values of its options."""
+    """Return an instance of a settings dataclass with the values of its options.
+
+    If ``optional`` and no option is given, return ``None``.
+    """
     if not optional:
         return settings(**values)
     given = {field: value for field, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""``ontodex train``: the commands that train encoders; ``ontodex conditions``: data to train on."""
+"""The commands of ``ontodex train``, and ``ontodex conditions``, which makes training data."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def cross_encoder(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Train a cross-encoder on the known triples of a graph, for tails and heads --rerank.
+    """Train a cross-encoder on the known triples of a graph, for the option --rerank.
 
     The same command resumes an interrupted run.
     """
@@ -305,4 +305,4 @@ def conditions(
 
 
 COMMANDS = (conditions,)
-"""The commands of this module beside ``train``."""
+"""The commands of this module that are not part of ``train``."""

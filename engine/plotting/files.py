@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Titles", "drawing", "on_one_line", "save", "shortened"]
 
 Titles = dict[str, list[str]]
-"""Full labels of the dots of each group."""
+"""Full labels of the dots in each group of dots, by the group's id in the SVG."""
 HALO = "text{paint-order:stroke;stroke:#fff;stroke-width:2.2px;stroke-opacity:.8}"
 """CSS that keeps the text of an SVG legible over lines."""
 SCRIPTS = (
@@ -32,7 +32,7 @@ SCRIPTS = (
     "Arial Unicode MS",
     "Unifont",
 )
-"""Fonts for letters missing in DejaVu Sans, which matplotlib brings; used if installed."""
+"""Fonts for letters that DejaVu Sans, matplotlib's default font, lacks; used if installed."""
 
 
 def on_one_line(text: str) -> str:
@@ -86,7 +86,7 @@ def drawing(path: Path) -> Iterator[None]:
 
 
 def save(figure: Figure, titles: Titles, path: Path) -> None:
-    """Write a figure in the format of the suffix of ``path``; ``titles`` go into an SVG."""
+    """Write a figure in the format of the suffix of ``path``; in an SVG, titles are tooltips."""
     kind = path.suffix.lower()[1:]
     stream = io.BytesIO()
     metadata = {"Date": None, "Creator": "ontodex"} if kind == "svg" else {"Software": "ontodex"}

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 def geodesics(start: Floats, end: Floats) -> Floats:
-    """Return the geodesic from each point to another: a cubic Bézier curve.
+    """Return the geodesics between pairs of points in the Poincaré disk, as cubic Bézier curves.
 
     A geodesic is an arc of a circle orthogonal to the unit circle. The centre c of that circle
     satisfies 2<c, p> = 1 + |p|^2 for both ends p, as inversion at the unit circle maps the circle
@@ -68,7 +68,8 @@ def _cross(left: Floats, right: Floats) -> Floats:
 
 
 Answer = tuple[int, str, float | None]
-"""Row, ``"parent"`` or ``"child"``, and the probability, if there is one."""
+"""A predicted parent or child: its row, ``"parent"`` or ``"child"``, and its probability or
+``None``."""
 
 STYLES = {
     "entity": ("#111827", "the entity"),
@@ -95,9 +96,9 @@ def draw_hierarchy(
 ) -> None:
     """Plot the hierarchy around an entity: asserted links as geodesics, predicted ones dashed.
 
-    In a plot of few nodes all have labels; in one of many nodes, those with the largest subtrees
-    and those near the entity. The text of an SVG is text, and every node has its label as a
-    tooltip.
+    In a plot of few nodes, all nodes have labels. In a plot of many nodes, only the nodes with the
+    largest subtrees and the nodes near the entity have labels. In an SVG, labels are stored as
+    text, and every node has its label as a tooltip.
 
     Args:
         hierarchy: Asserted hierarchy.
@@ -105,7 +106,7 @@ def draw_hierarchy(
         root: Row of the entity.
         path: The file, ``.svg`` or ``.png``; equal arguments give equal files.
         answers: Predicted parents and children of the entity.
-        limit: Maximal number of nodes; the title has the number of nodes left out.
+        limit: Maximal number of nodes; the title states the number of nodes left out.
 
     Raises:
         SettingsError: If the suffix, a row or a kind of answer is unknown, labels are missing, or
@@ -142,12 +143,12 @@ def draw_norms(
 
     Args:
         norms: Hyperbolic norm of each entity, of shape (n,).
-        depths: Its depth, of shape (n,).
+        depths: Depth of each entity in the hierarchy, of shape (n,).
         path: The file, ``.svg`` or ``.png``.
 
     Raises:
-        SettingsError: If the suffix is unknown, shapes differ, a norm is not finite, there is none,
-            or matplotlib is not installed.
+        SettingsError: If the suffix is unknown, shapes differ, a norm is not finite, there are no
+            norms, or matplotlib is not installed.
     """
     norms, depths = np.asarray(norms), np.asarray(depths)
     if norms.ndim != 1 or norms.shape != depths.shape or not norms.size:
@@ -224,7 +225,7 @@ def _hierarchy_figure(
     weights = _subtree_sizes(layout)
     sizes = _dot_sizes(kinds, weights, n)
     titles: dict[str, list[str]] = {}
-    for size in np.unique(sizes).tolist():  # an SVG has one shape for each collection of a size
+    for size in np.unique(sizes).tolist():  # in an SVG, dots of equal size share one shape
         nodes = np.flatnonzero(sizes == size).tolist()
         titles[f"dots-{len(titles)}"] = [names[node] for node in nodes]
         axes.scatter(

@@ -24,7 +24,7 @@ class LabelPlacer:
         radii: Radii of the dots in points, of shape (n,).
         inner: Whether a dot has nodes below it, of shape (n,).
         lines: Points on lines, in data coordinates, of shape (m, 2); labels avoid them if possible.
-        halo: Draw white edges around the letters (which turns the text of an SVG into curves).
+        halo: Draw white edges around the letters; this turns the text of an SVG into curves.
     """
 
     def __init__(
@@ -71,10 +71,11 @@ class LabelPlacer:
             size: Size of the letters in points.
             colour: Colour of the letters.
             bold: Whether the letters are bold.
-            must: Also try places farther away, smaller letters and a shorter text.
+            must: If there is no room, also try places farther away, smaller letters and a shorter
+                text.
 
         Returns:
-            Whether there was room for it.
+            Whether there was room for the label.
         """
         short = text if len(text) <= 22 else text[:21].rstrip() + "…"
         tries = [(text, size, 1.0, True)] if len(self.lines) else []
@@ -214,7 +215,7 @@ def _within(box: Floats, points: Floats, radii: Floats) -> NDArray[np.bool_]:
 def _overlap(box: Floats, others: Floats) -> bool:
     """Return whether a rectangle overlaps one of ``others`` (m, 4, 2).
 
-    By separating axes (Gottschalk et al. 1996).
+    The test uses separating axes (Gottschalk et al. 1996).
     """
     if not len(others):
         return False

@@ -27,7 +27,7 @@ SPACING = 1.2
 WIDEST = 1.35 * np.pi
 """Largest sector of a node outside the centre, in radians."""
 UPPER = (np.pi / 2.2, 1.25 * np.pi)
-"""Smallest and largest sector of the nodes above the entity, if it has nodes below, in radians."""
+"""Smallest and largest sector of the nodes above the entity, if others are below, in radians."""
 GAP = np.pi / 16
 """Angle between the sectors above and below, in radians."""
 
@@ -38,11 +38,11 @@ class DiskLayout:
 
     Attributes:
         rows: Entity of each node, ``int64`` of shape (n,).
-        positions: Its position in the open unit disk, ``float64`` of shape (n, 2).
+        positions: Position of each node in the open unit disk, ``float64`` of shape (n, 2).
         edges: Asserted links among the nodes, (child, parent), ``int64`` of shape (links, 2).
         left_out: Number of relatives of the entity that have no node.
-        kinds: ``"entity"``, ``"ancestor"``, ``"descendant"``, ``"sibling"``, or ``"answer"`` for a
-            predicted entity that is none of these.
+        kinds: Kind of each node: ``"entity"``, ``"ancestor"``, ``"descendant"``, ``"sibling"``, or
+            ``"answer"`` for a predicted entity that is none of these.
         hangs_from: Predecessor of each node in the spanning tree, ``int64`` of shape (n,); -1 for
             the entity.
     """
@@ -65,19 +65,21 @@ def disk_layout(
 ) -> DiskLayout:
     """Lay out an entity, its ancestors (above), descendants and siblings in the Poincaré disk.
 
-    Each node has a part of its parent's sector, as wide as its subtree needs, and lies on the
-    hyperbolic circle of its level, which makes distant nodes small (Lamping, Rao & Pirolli, CHI
-    1995). A node with several parents hangs from the parent that is visited first; ``edges`` has
-    all links.
+    Each node gets a part of its predecessor's sector, as wide as its subtree needs, and lies on the
+    hyperbolic circle of its level. Distances thus shrink towards the rim (Lamping, Rao & Pirolli,
+    CHI 1995). A node with several parents hangs from the parent that is visited first; ``edges``
+    has all links.
 
     Args:
         hierarchy: Asserted hierarchy.
         root: Row of the entity in the centre.
-        limit: Maximal number of nodes: ancestors first (up to half), then nodes by the number of
-            links from the entity, and among equals by their number of children.
-        more_parents: Rows that always have a node, above the entity if they are no relatives of it.
-        more_children: Rows that always have a node, below the entity if they are no relatives of
-            it.
+        limit: Maximal number of nodes. Ancestors are taken first, up to half of the limit; then
+            other relatives, the nearest to the entity first, and at equal distance those with more
+            children first.
+        more_parents: Rows that always have a node. It is above the entity, unless the row is a
+            relative of the entity.
+        more_children: Rows that always have a node. It is below the entity, unless the row is a
+            relative of the entity.
 
     Raises:
         SettingsError: If a row is not in the hierarchy, or ``limit`` is too small for the entity
@@ -136,7 +138,7 @@ def disk_layout(
 
 
 def _family(hierarchy: Hierarchy, root: int, limit: int) -> dict[int, tuple[str, int]]:
-    """Return kind and predecessor of the entity and its relatives, in the order of drawing."""
+    """Return kind and predecessor of the entity and of each relative, by row, in priority order."""
     above = _walk(hierarchy, root, upward=True)
     below = _walk(hierarchy, root, upward=False)
     beside: dict[int, tuple[int, int]] = {}
@@ -160,7 +162,7 @@ def _family(hierarchy: Hierarchy, root: int, limit: int) -> dict[int, tuple[str,
 
 
 def _walk(hierarchy: Hierarchy, root: int, *, upward: bool) -> dict[int, tuple[int, int]]:
-    """Return distance and predecessor of all ancestors or descendants, the nearest first."""
+    """Return distance and predecessor of each ancestor or descendant, by row, nearest first."""
     step = hierarchy.parents if upward else hierarchy.children
     found: dict[int, tuple[int, int]] = {}
     front, distance = [root], 0
@@ -193,7 +195,7 @@ class _Tree:
         self.below = [self._arranged(nodes, kinds) for nodes in below]
 
     def _arranged(self, nodes: list[int], kinds: Sequence[str]) -> list[int]:
-        """Return nodes with branches spread evenly among the leaves."""
+        """Reorder nodes so that branches are spread evenly among leaves."""
         leaves = [node for node in nodes if self.leaf[node] and kinds[node] != "ancestor"]
         branches = [node for node in nodes if not (self.leaf[node] and kinds[node] != "ancestor")]
         spots = [
@@ -266,8 +268,8 @@ class _Tree:
 def _circles(counts: Rows, width: float) -> Floats:
     """Return the Euclidean radius of each level.
 
-    The circumference of a hyperbolic circle of radius r is 2 pi sinh(r): a level with more nodes
-    has a larger radius.
+    The circumference of a hyperbolic circle of radius r is 2 pi sinh(r), so a level with more nodes
+    needs a larger radius.
     """
     step = min(STEP, 0.7 * OUTER / len(counts))
 
@@ -285,7 +287,7 @@ def _circles(counts: Rows, width: float) -> Floats:
     else:
         low = high
     found = radii(low)
-    for level in range(len(found) - 1, 0, -1):  # inner levels move out with outer ones
+    for level in range(len(found) - 1, 0, -1):  # move inner levels out with outer ones
         found[level - 1] = max(found[level - 1], 0.9 * found[level] * level / (level + 1))
     return np.tanh(np.array(found) / 2)
 

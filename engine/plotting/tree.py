@@ -14,14 +14,14 @@ WIDTH, HEIGHT = 0.11, 0.42
 
 
 def draw_tree(tree: Tree, path: str | Path) -> None:
-    """Draw the tokens of a text in a row, and above them what was merged, with its similarity.
+    """Draw the tokens of a text in a row, and the merged spans above them with their similarity.
 
     Args:
         tree: The tree.
         path: The picture, ``.svg`` or ``.png``.
 
     Raises:
-        SettingsError: If the suffix is another, or matplotlib is not installed.
+        SettingsError: If the suffix is neither, or matplotlib is not installed.
     """
     path = Path(path)
     with drawing(path):

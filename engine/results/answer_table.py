@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class AnswerTable(Sequence[T]):
-    """A sequence of rows."""
+    """A sequence of rows that prints as a table."""
 
     @property
     @abstractmethod
@@ -54,7 +54,7 @@ class AnswerTable(Sequence[T]):
         return json_text(self.to_dict())
 
     def to_tsv(self) -> str:
-        """Return a table with a header, one line a row, cells separated by tabs."""
+        """Return a table with a header, one line per row, and cells separated by tabs."""
         return tsv(*self._table())
 
     def to_pandas(self) -> pd.DataFrame:

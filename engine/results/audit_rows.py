@@ -32,11 +32,11 @@ class AuditRow:
 
     Attributes:
         subject_id: CURIE or IRI of the child.
-        subject_label: Its label.
+        subject_label: Label of the child.
         object_id: CURIE or IRI of the parent.
-        object_label: Its label.
+        object_label: Label of the parent.
         probability: Probability of the link by the model.
-        score: Its subsumption score.
+        score: Subsumption score of the link.
         verdict: ``"doubtful"`` for an asserted link with a probability of at most 0.5,
             ``"missing"`` for one of the best links that are not asserted.
     """
@@ -54,9 +54,10 @@ class AuditRow:
 class Audit(AnswerTable[AuditRow]):
     """A sequence of :class:`AuditRow` that prints as a table: doubtful links, then missing ones.
 
-    Links are ordered by the sum of two ranks: that of the probability (doubtful) or score
-    (missing), and that of the difference between the score and those of the child's other parents.
-    Missing links are the best candidates whatever their probability.
+    Links are ordered by the sum of two ranks. The first rank is by the probability for doubtful
+    links, and by the score for missing links. The second rank is by the difference between the
+    score and the best score of the child's other parents. Missing links are the best candidates,
+    whatever their probability.
 
     Attributes:
         rows: The links.
@@ -104,9 +105,9 @@ class Audit(AnswerTable[AuditRow]):
     def to_sssom(self, *, license: str = UNSPECIFIED_LICENSE) -> str:
         """Return SSSOM/TSV: missing links, and doubtful links with the modifier ``Not``.
 
-        The predicate is ``skos:broader`` if the graph states its hierarchy by it, else
-        ``rdfs:subClassOf``. The confidence is that of the line: for a doubtful link, one less its
-        probability.
+        The predicate is ``skos:broader`` if this relation makes the graph's hierarchy, otherwise
+        ``rdfs:subClassOf``. The confidence of a missing link is its probability, and the confidence
+        of a doubtful link is 1 minus its probability.
 
         Args:
             license: IRI of the licence of the set.
@@ -125,7 +126,7 @@ class Audit(AnswerTable[AuditRow]):
 
 
 def predicate_of(graph: KnowledgeGraph) -> str:
-    """Return the SSSOM predicate from child to parent in a graph."""
+    """Return the SSSOM predicate for links from child to parent in a graph."""
     names = [graph.relation_ids[relation] for relation in graph.hierarchy_relations]
     is_thesaurus = names and all(normalise(local_name(name)) == "broader" for name in names)
     return "skos:broader" if is_thesaurus else "rdfs:subClassOf"

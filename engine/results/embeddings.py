@@ -24,13 +24,14 @@ class Embeddings:
 
     Attributes:
         space: Name of the space.
-        geometry: How vectors are compared: ``"cosine"`` (unit vectors) and ``"product"`` by their
-            inner product, ``"poincare"`` by :func:`ontodex.geometry.poincare.distance`,
-            ``"gaussian"`` (means and log-variances) by
+        geometry: How vectors are compared. ``"cosine"`` (unit vectors) and ``"product"``: by their
+            inner product. ``"poincare"``: by :func:`ontodex.geometry.poincare.distance`.
+            ``"gaussian"`` (means and log-variances): by
             :func:`ontodex.geometry.gaussian.similarity`.
         curvature: c of a Poincaré ball of curvature -c; 0 for other geometries.
-        ids: Entity of each vector.
-        texts: Its label; in spaces of sentences and phrases, the sentence or phrase.
+        ids: Id of the entity of each vector.
+        texts: Label of the entity of each vector; in spaces of sentences and phrases, the sentence
+            or phrase.
         vectors: ``float32`` of shape (n, dim).
     """
 
@@ -51,10 +52,10 @@ class Embeddings:
         return len(self.vectors)
 
     def write(self, path: str | Path) -> None:
-        """Write the vectors as a NumPy file, and a table with the id and text of each beside it.
+        """Write the vectors to a NumPy file, and the id and text of each vector to a table.
 
         Args:
-            path: The file, such as ``hp.npy``; the table is ``hp.npy.tsv`` then.
+            path: The NumPy file, such as ``hp.npy``; the table is then ``hp.npy.tsv``.
 
         Raises:
             SettingsError: If the suffix is not ``.npy``.

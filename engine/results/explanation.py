@@ -18,10 +18,10 @@ class SimilarCase:
     """Known links that are evidence for an answer.
 
     Attributes:
-        strength: Similarity of the entity whose link it is, or confidence of the rule, in (0, 1].
+        strength: Similarity of the similar entity, or confidence of the rule, in (0, 1].
         links: The link, or the two links of a path.
-        like: CURIE or IRI of the entity that is similar to the question's, or to the answer;
-            ``None`` for a rule.
+        like: CURIE or IRI of the similar entity, that is, an entity similar to the entity of the
+            question or to the answer; ``None`` for a rule.
     """
 
     strength: float
@@ -39,10 +39,11 @@ class Reason:
     Attributes:
         by: ``"text"``, ``"ComplEx"``, ``"type constraint"``, ``"similar heads (text)"``, ``"similar
             tails (text)"``, ``"similar heads (links)"``, ``"similar tails (links)"`` or
-            ``"rules"``; heads and tails are those of the question, which may ask for an inverse
-            relation.
-        adds: Contribution to the score, less the mean contribution to the scores of all entities.
-        case_based: Known links behind it, the strongest first; empty for the first three parts.
+            ``"rules"``. Similar heads are similar to the entity of the question, and similar tails
+            to the answer, also if the relation is inverted.
+        adds: Contribution to the score, minus the mean contribution to the scores of all entities.
+        case_based: Known links behind the part, the strongest first; empty for text, ComplEx and
+            type constraint.
     """
 
     by: str
@@ -61,7 +62,7 @@ class Explanation(AnswerTable[Reason]):
         mean: Mean score of all entities; the parts and the mean add up to the score.
         rank: Rank of the tail among the entities that are not known tails.
         known: Whether the link is known.
-        asserted_by: Name of the source that asserts it; ``None`` if it is not known.
+        asserted_by: Name of the source that asserts the link; ``None`` if the link is not known.
         method: Name of the score.
         took_ms: Duration in milliseconds.
     """

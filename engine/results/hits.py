@@ -17,7 +17,7 @@ __all__ = ["NONE_LEFT_OUT", "Hit", "Hits", "KnownLeftOut", "Resolution", "excerp
 COLUMNS = ("id", "label", "score", "known")
 
 HIERARCHICAL = ("parents", "children")
-"""Questions whose known answers are asserted and have no probability."""
+"""Kinds of questions whose known answers are marked as asserted, and have no probability."""
 
 ROLES = {
     "tails": {"answer": "tail"},
@@ -26,7 +26,7 @@ ROLES = {
     "parents": {"text": "head", "answer": "tail"},
     "children": {"text": "tail", "answer": "head"},
 }
-"""Place of each part of a question about links, and of its answer, in a triple."""
+"""Role in a triple of each part of a question, and of its answer."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Resolution:
         kind: ``"id"``, ``"label"``, ``"synonym"``, ``"alternative id"`` or ``"free text"``;
             ``"unresolved"`` in a question that has an error.
         id: Identifier of the entity or relation; ``None`` for free text.
-        label: Its label; the text itself for free text.
-        hint: For free text, the known name with a similar spelling; for a name of several entities,
-            their number; else empty.
+        label: Label of the entity or relation; for free text, the text itself.
+        hint: For free text, a known name with a similar spelling; for a name of several entities,
+            the number of these entities; otherwise empty.
         inverted: Whether the inverse of the relation ``id`` is meant.
     """
 
@@ -58,7 +58,7 @@ class Resolution:
 
     @classmethod
     def unresolved(cls, text: str) -> Resolution:
-        """Return the resolution of a part of a question that has an error."""
+        """Return the resolution of a text in a question that could not be resolved."""
         return cls(text, "unresolved", None, text)
 
 
@@ -68,12 +68,13 @@ class Hit:
 
     Attributes:
         id: CURIE or IRI of the entity, or identifier of the relation.
-        label: Its label.
+        label: Label of the entity or relation.
         score: Score by the method of the answer; higher is better.
         known: Whether the graph, or another known source, has the answer.
-        probability: Probability of the answer, for relations, entailment, and for parents and
-            children that are not known; else ``None``.
-        text: The sentence or phrase that matched, in searches of those; else ``None``.
+        probability: Probability of the answer, in the results of relation and entailment queries,
+            and of predicted parents and children; otherwise ``None``.
+        text: The sentence or phrase that matched, in searches that compare sentences or phrases;
+            otherwise ``None``.
     """
 
     id: str
@@ -90,11 +91,11 @@ class Hit:
 
 @dataclass(frozen=True)
 class KnownLeftOut:
-    """Known answers that an answer does not list, as ``known="exclude"`` asks.
+    """Known answers that ``known="exclude"`` left out of the hits.
 
     Attributes:
         count: Number of known answers.
-        labels: Labels of the first three.
+        labels: Labels of the first three known answers.
     """
 
     count: int = 0
@@ -106,7 +107,7 @@ class KnownLeftOut:
 
 
 NONE_LEFT_OUT = KnownLeftOut()
-"""Of answers that list the known ones, or have none."""
+"""Value for hits from which no known answers were left out."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,9 +120,9 @@ class Hits(AnswerTable[Hit]):
         resolutions: Resolution of each part of the question.
         method: Name of the score.
         took_ms: Duration in milliseconds; in a batch, the mean duration of a question.
-        error: In a batch, the error in place of an answer, if the question has an unknown entity
-            or relation; else ``None``.
-        known_left_out: The known answers that are not listed.
+        error: In a batch, the error if the question has an unknown entity or relation; otherwise
+            ``None``.
+        known_left_out: The known answers that were left out.
     """
 
     hits: tuple[Hit, ...]
@@ -137,13 +138,13 @@ class Hits(AnswerTable[Hit]):
     def failed(
         cls, question: str, parts: Mapping[str, str], error: LookupFailed, graph: KnowledgeGraph
     ) -> Hits:
-        """Return an answer without hits that has an error.
+        """Return the answer to a question that could not be resolved: an error and no hits.
 
         Args:
             question: Kind of question, such as ``"tails"``.
             parts: Text of each part of the question.
             error: The error.
-            graph: The graph that was asked.
+            graph: Graph of the index.
         """
         resolutions = {role: Resolution.unresolved(text) for role, text in parts.items()}
         return cls((), question, resolutions, "", 0.0, graph, error)
@@ -153,7 +154,7 @@ class Hits(AnswerTable[Hit]):
         return self.hits
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle, with the entities of query and answers alone of the graph."""
+        """Return the state to pickle; its graph has only the entities of the query and the hits."""
         query = [
             (resolution.id or resolution.text, resolution.label)
             for resolution in self.resolutions.values()
@@ -192,7 +193,7 @@ class Hits(AnswerTable[Hit]):
         return printable("\n".join(lines))
 
     def _mark(self, hit: Hit) -> str:
-        """Return the word that marks a known answer; in a hierarchy it is asserted."""
+        """Return the mark of a known answer: "asserted" in the hierarchy, otherwise "known"."""
         if not hit.known:
             return ""
         return "asserted" if self.question in HIERARCHICAL else "known"
@@ -200,8 +201,8 @@ class Hits(AnswerTable[Hit]):
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain data.
 
-        The keys are ``query``, ``method``, ``hits`` and ``took_ms``, and if there are any
-        ``known_left_out`` and ``error``.
+        The keys are ``query``, ``method``, ``hits`` and ``took_ms``. ``known_left_out`` is added if
+        known answers were left out, and ``error`` if there is an error.
         """
         return {
             "query": {
@@ -218,7 +219,7 @@ class Hits(AnswerTable[Hit]):
         }
 
     def _probability_of(self, hit: Hit) -> dict[str, float | None]:
-        """Return the probability of a parent or child, ``None`` for an asserted one."""
+        """Return the probability of a parent or child as a dictionary; empty for other hits."""
         return {"probability": hit.probability} if self.question in HIERARCHICAL else {}
 
     def _table(self) -> tuple[list[str], list[list[Any]]]:
@@ -235,7 +236,7 @@ class Hits(AnswerTable[Hit]):
 
     @property
     def triples(self) -> list[tuple[str, str, str, float]]:
-        """The answers that are not known, as triples of ids (head, relation, tail) and a score.
+        """The hits that are not known, each as (head id, relation id, tail id, score).
 
         Raises:
             SettingsError: If the question is not about links, a part of it is free text, or it is
@@ -281,9 +282,11 @@ class Hits(AnswerTable[Hit]):
 
 
 def excerpt_of(graph: KnowledgeGraph, entities: Iterable[tuple[str, str]]) -> KnowledgeGraph:
-    """Return a graph of some entities (ids and labels), with the relations and prefixes of another.
+    """Return a graph without links: some entities, and the relations and prefixes of ``graph``.
 
-    It has no links.
+    Args:
+        graph: A graph.
+        entities: Id and label of each entity.
     """
     about = GraphBuilder(graph.source)
     about.prefixes.update(graph.prefixes)

@@ -16,11 +16,11 @@ class Link:
 
     Attributes:
         head: CURIE or IRI of the head.
-        head_label: Its label.
+        head_label: Label of the head.
         relation: Identifier of the relation.
-        relation_label: Its label.
+        relation_label: Label of the relation.
         tail: CURIE or IRI of the tail.
-        tail_label: Its label.
+        tail_label: Label of the tail.
     """
 
     head: str
@@ -36,7 +36,15 @@ class Link:
 
 
 def parts_of(graph: KnowledgeGraph, head: int, relation: int, tail: int) -> dict[str, Any]:
-    """Return the attributes of a :class:`Link`; relations from R on are inverses."""
+    """Return the attributes of a :class:`Link`, by name.
+
+    Args:
+        graph: The graph.
+        head: Row of the head.
+        relation: Number of the relation. If it is at least R, the number of relations, the relation
+            is an inverse, and ``head`` is the tail of the link.
+        tail: Row of the tail.
+    """
     if relation >= graph.n_relations:
         head, relation, tail = tail, relation - graph.n_relations, head
     return {

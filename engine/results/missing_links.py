@@ -20,8 +20,9 @@ class MissingLink(Link):
     """A link that is not known.
 
     Attributes:
-        score: Log-probability of the link; without a calibration, a value to rank by alone.
-        probability: Its probability; ``None`` if the index has no calibration.
+        score: Log-probability of the link; in an index without calibration, only a score to rank
+            by.
+        probability: Probability of the link; ``None`` if the index has no calibration.
     """
 
     score: float
@@ -54,7 +55,7 @@ class MissingLinks(AnswerTable[MissingLink]):
         return self.links
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle, with the links' entities of the graph alone."""
+        """Return the state to pickle; its graph has only the entities of the links."""
         ends = [
             end
             for link in self.links

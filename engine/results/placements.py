@@ -20,9 +20,9 @@ class Placement:
     """A position of a new concept in the hierarchy.
 
     Attributes:
-        parent: Parent of the concept: ``known`` if the graph asserts it, else with the probability
-            that the concept is below it.
-        children: Entities below that parent that move below the new concept; mostly empty.
+        parent: Parent of the concept. If the graph asserts the parent, ``parent.known`` is true;
+            otherwise ``parent.probability`` is the probability that the concept is below it.
+        children: Entities below the parent that move below the new concept; often empty.
     """
 
     parent: Hit
@@ -53,8 +53,7 @@ class Placements(AnswerTable[Placement]):
         resolutions: Resolution of the text.
         method: Name of the score.
         took_ms: Duration in milliseconds; in a batch, the mean duration of a question.
-        error: In a batch, the error in place of an answer, if the text is an unknown id; else
-            ``None``.
+        error: In a batch, the error if the text is an unknown id; otherwise ``None``.
     """
 
     placements: tuple[Placement, ...]
@@ -65,7 +64,7 @@ class Placements(AnswerTable[Placement]):
 
     @classmethod
     def failed(cls, text: str, error: LookupFailed) -> Placements:
-        """Return an answer without positions that has an error."""
+        """Return the answer for a text that could not be resolved: an error and no positions."""
         return cls((), {"text": Resolution.unresolved(text)}, "", 0.0, error)
 
     @property
@@ -99,7 +98,11 @@ class Placements(AnswerTable[Placement]):
         return printable("\n".join(lines if self.placements else [*lines, "      nothing found"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``query``, ``method``, ``placements``, ``took_ms`` and any ``error``, plain."""
+        """Return the answer as plain data.
+
+        The keys are ``query``, ``already_there``, ``method``, ``placements`` and ``took_ms``.
+        ``error`` is added if there is an error.
+        """
         return {
             "query": {
                 "question": "place",
@@ -113,7 +116,7 @@ class Placements(AnswerTable[Placement]):
         }
 
     def _table(self) -> tuple[list[str], list[list[Any]]]:
-        """Return a row of each position; ``|`` separates children, and is ``/`` inside labels."""
+        """Return one row per position; ``|`` separates children, and becomes ``/`` in labels."""
         rows = [
             [
                 one.parent.id,

@@ -34,7 +34,7 @@ COLUMNS = (
 )
 
 _URN = re.compile(r"urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:\S+")
-"""An IRI without slashes (RFC 8141)."""
+"""A URN (RFC 8141), an IRI that has no ``://``."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class SssomMapping:
     """A line of an SSSOM table.
 
     Attributes:
-        subject: Identifier and label.
+        subject: Identifier and label of the subject.
         predicate: CURIE of the predicate, with a well-known prefix.
-        negated: Whether the mapping is stated not to hold.
-        object: Identifier and label.
+        negated: Whether the line states that the mapping does not hold.
+        object: Identifier and label of the object.
         confidence: Confidence in [0, 1].
     """
 

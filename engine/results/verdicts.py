@@ -24,8 +24,8 @@ class Verdict:
         probability: Probability of entailment, calibrated on the validation pairs of the encoder.
         entailed: Whether the similarity is above the encoder's threshold.
         known: Whether the graph asserts that the premise is a kind of the hypothesis.
-        error: In a batch, the error in place of an answer, if a text is an unknown id; else
-            ``None``. Similarity and probability are not a number then.
+        error: In a batch, the error if a text is an unknown id; otherwise ``None``. With an error,
+            similarity and probability are NaN.
     """
 
     premise: Resolution
@@ -38,7 +38,7 @@ class Verdict:
 
     @classmethod
     def failed(cls, pair: tuple[str, str], error: LookupFailed) -> Verdict:
-        """Return an answer to a (premise, hypothesis) pair that has an error."""
+        """Return the answer to a (premise, hypothesis) pair that could not be resolved."""
         premise, hypothesis = map(Resolution.unresolved, pair)
         return cls(premise, hypothesis, math.nan, math.nan, False, False, error)
 
@@ -52,7 +52,7 @@ class Verdict:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes as plain data; of an answer that has an error, texts and error."""
+        """Return the attributes as plain data; with an error, only the texts and the error."""
         if self.error is None:
             return {name: value for name, value in asdict(self).items() if name != "error"}
         texts = {name: asdict(getattr(self, name)) for name in ("premise", "hypothesis")}
@@ -65,7 +65,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Direction:
-    """Both directions between two texts.
+    """Entailment between two texts in both directions.
 
     Attributes:
         forward: Whether the first entails the second.
@@ -77,19 +77,19 @@ class Direction:
 
     @classmethod
     def failed(cls, pair: tuple[str, str], error: LookupFailed) -> Direction:
-        """Return an answer to a pair of texts that has an error."""
+        """Return the answer to a pair of texts that could not be resolved."""
         return cls(Verdict.failed(pair, error), Verdict.failed(pair[::-1], error))
 
     @property
     def error(self) -> LookupFailed | None:
-        """In a batch, the error in place of an answer, if a text is an unknown id."""
+        """In a batch, the error if a text is an unknown id; otherwise ``None``."""
         return self.forward.error
 
     @property
     def direction(self) -> str:
-        """``"forward"`` or ``"backward"`` by the larger similarity; ``"equal"`` for equal ones.
+        """Direction with the larger similarity, ``"forward"`` or ``"backward"``.
 
-        It is ``"unresolved"`` for an answer that has an error.
+        It is ``"equal"`` if both similarities are equal, and ``"unresolved"`` if there is an error.
         """
         if self.error is not None:
             return "unresolved"
@@ -102,7 +102,7 @@ class Direction:
         return f"{self.direction}\n  {self.forward}\n  {self.backward}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes as plain data; of an answer that has an error, texts and error."""
+        """Return the attributes as plain data; with an error, only the texts and the error."""
         if self.error is not None:
             return self.forward.to_dict()
         return {

@@ -1,1 +1,1 @@
-"""The search path of all questions, and the scores of each space."""
+"""Exact search of vectors, and the score of each space."""

@@ -1,4 +1,4 @@
-"""The Gaussian space: exact search by KL divergence with one matrix product a batch."""
+"""The Gaussian space: exact search by KL divergence with one matrix product per batch."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ from ontodex.geometry.vectors import Vectors
 __all__ = ["GaussianSpace"]
 
 SAMPLE = 4096
-"""Maximal number of items whose mean centres the lifts, which reduces rounding errors."""
+"""Maximal number of items in the sample whose mean centres lifted vectors, and in one block."""
 
 
 class GaussianSpace:
-    """Gaussians, scored by the similarity 1 / (1 + KL/d), which ranks as GaussCSE's does.
+    """Gaussians, scored by 1 / (1 + KL/d), which ranks as GaussCSE's similarity 1 / (1 + KL) does.
 
-    Items are lifted in float64 and kept in float32. The mean is subtracted from lifted items and
-    from lifted queries, which adds constants to the products only, and columns are scaled to
-    balance both factors: this keeps rounding errors and their bound small.
+    Items and queries are lifted: mapped to vectors whose inner product gives the KL divergence.
+    Items are lifted in float64 and kept in float32. Two steps keep rounding errors and their bound
+    small. The mean is subtracted from lifted items and from lifted queries, which only adds
+    constants to the products. Columns are scaled so that items and queries have similar magnitudes.
 
     Args:
         stored: Means and log-variances, of shape (n, 2d), in any precision.
-        items: Side of KL that the items take: ``"left"`` for hypotheses of a premise, ``"right"``
-            for premises of a hypothesis.
+        items: Which argument of KL the items are: ``"left"`` for hypotheses of a premise,
+            ``"right"`` for premises of a hypothesis.
 
     Attributes:
         lifted: Vectors to search, ``float32`` of shape (n, 2d + 1).
@@ -64,7 +65,7 @@ class GaussianSpace:
             _root_mean_square(items_of - self._item),
             _root_mean_square(queries_of - self._query),
         )
-        query_size[-1] = 1.0  # the last number of every query
+        query_size[-1] = 1.0  # every lifted query ends with 1
         self._balance = np.exp2(
             np.round(np.log2(np.maximum(item_size, 1e-6) / np.maximum(query_size, 1e-6)) / 2)
         )
@@ -83,7 +84,7 @@ class GaussianSpace:
         return GaussianBatch(self, queries)
 
     def lift_queries(self, queries: NDArray[np.float32]) -> tuple[NDArray[np.float32], Scores]:
-        """Return lifted queries and a constant c of each; a product with an item is c - 2 KL."""
+        """Return lifted queries and their constants c; a query times an item is c - 2 KL."""
         lifted, constant = self._lift_queries(self._moved(queries.astype(np.float64)))
         constant = constant + lifted @ self._item
         lifted = lifted - self._query
@@ -127,15 +128,15 @@ class GaussianBatch:
         )
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
-        """Return the similarities of given products."""
+        """Return the similarities of (query, row) pairs from their products."""
         return self._similarities(self._constant[queries] - products)
 
     def estimates(self, products: Any, rows: slice) -> Any:
-        """Return the products, whose order is that of the similarities."""
+        """Return the products, which have the same order as the similarities of a query."""
         return products
 
     def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
-        """Return which products are above the threshold's product less the error bound."""
+        """Return which products are above the product at the threshold minus the error bound."""
         with np.errstate(divide="ignore"):
             least = self._constant - 2 * self._space.dim * (1 / np.maximum(threshold, 0.0) - 1)
         return products > like_products((least - self.error_bound)[:, None], products)

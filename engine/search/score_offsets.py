@@ -15,7 +15,7 @@ __all__ = ["ScoreOffsets", "no_offsets"]
 
 
 def no_offsets() -> Offsets:
-    """Return offsets of no item."""
+    """Return score offsets without any items."""
     return np.zeros(0, dtype=np.int64), np.zeros(0)
 
 
@@ -24,11 +24,11 @@ class ScoreOffsets:
 
     Args:
         batch: The queries, prepared by their space.
-        offsets: Rows of items, ascending, and the score offset of each, for every query.
+        offsets: For each query, rows of items, ascending, and the score offset of each item.
 
     Attributes:
-        owners: Query of each offset.
-        rows: Item of each offset, ascending.
+        owners: Query of each score offset.
+        rows: Item of each score offset, ascending.
     """
 
     def __init__(self, batch: QueryBatch, offsets: Sequence[Offsets]) -> None:
@@ -43,15 +43,15 @@ class ScoreOffsets:
         self.owners, self.rows = owners[order], rows[order]
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
-        """Return the scores of pairs of given products, with their offsets."""
+        """Return the scores of (query, row) pairs from their products, with offsets."""
         return self._batch.scores(products, queries, rows) + self._offset(queries, rows)
 
     def estimates(self, products: Any, rows: slice) -> Any:
-        """Return estimates of the scores without offsets."""
+        """Return estimates of the scores; offsets are ignored."""
         return self._batch.estimates(products, rows)
 
     def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
-        """Return which items may score above the threshold: all with an offset may."""
+        """Return which items may score above the threshold; items with an offset always may."""
         near = self._batch.may_exceed(products, threshold, rows)
         here = slice(*np.searchsorted(self.rows, (rows.start, rows.stop)))
         owners: Any = self.owners[here]
@@ -66,7 +66,7 @@ class ScoreOffsets:
         return near
 
     def exact(self, queries: Rows, rows: Rows) -> Scores:
-        """Score each pair in float64."""
+        """Score (query, row) pairs in float64, with offsets."""
         return self._batch.exact(queries, rows) + self._offset(queries, rows)
 
     def _offset(self, queries: Rows, rows: Rows) -> NDArray[np.float64]:

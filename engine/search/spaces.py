@@ -1,4 +1,4 @@
-"""Spaces as a search sees them: scores from inner products, and bounds of their rounding errors."""
+"""Interface of spaces to the search: scores from inner products, with bounds of rounding errors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Scores = NDArray[np.float64]
 class QueryBatch(Protocol):
     """A batch of queries, prepared for the search of a space.
 
-    For a fixed query and item the score increases with their inner product. Products of many items
-    are ``float32`` of shape (queries, items): a numpy array, or a torch tensor if the items are on
-    a device.
+    For a fixed query and item, the score increases with their inner product. The products of all
+    queries with a range of items are ``float32`` of shape (queries, items): a numpy array, or a
+    torch tensor if the items are on a device.
 
     Attributes:
         augmented: Queries in the form that is multiplied with the stored vectors, ``float32`` of
@@ -34,13 +34,13 @@ class QueryBatch(Protocol):
     error_bound: Scores
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
-        """Return the scores of (query, row) pairs of given products; all of shape (pairs,)."""
+        """Return the scores of (query, row) pairs from their products; all of shape (pairs,)."""
 
     def estimates(self, products: Any, rows: slice) -> Any:
-        """Return estimates of the scores of the items ``rows``, without a bound of their error."""
+        """Return estimates of the scores of the items ``rows``; their errors are not bounded."""
 
     def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
-        """Return which items ``rows`` may score above the query's threshold, given rounding."""
+        """Return which of the items ``rows`` may score above the threshold of each query."""
 
     def exact(self, queries: Rows, rows: Rows) -> Scores:
         """Score (query, row) pairs in float64; the score of a pair does not depend on the batch."""
@@ -50,7 +50,7 @@ class Space(Protocol):
     """A score over stored vectors."""
 
     def prepare(self, queries: NDArray[np.float32]) -> QueryBatch:
-        """Prepare queries, which are given in the form of stored vectors."""
+        """Prepare queries; they have the form of the stored vectors."""
 
 
 class CosineSpace:
@@ -73,7 +73,7 @@ class CosineSpace:
 
 
 class ProductSpace:
-    """Vectors of any length, scored by their inner product.
+    """Vectors of any norm, scored by their inner product.
 
     Args:
         vectors: Vectors of the items.
@@ -111,7 +111,7 @@ class ProductSpace:
 
 
 class ProductBatch:
-    """A batch of queries whose inner product with an item is the score; see :class:`QueryBatch`.
+    """A batch of queries that score items by inner product; see :class:`QueryBatch`.
 
     Args:
         vectors: Vectors of the items.
@@ -138,7 +138,7 @@ class ProductBatch:
         return products
 
     def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
-        """Return which products are above the threshold less the error bound."""
+        """Return which products are above the threshold minus the error bound."""
         return products > like_products((threshold - self.error_bound)[:, None], products)
 
     def exact(self, queries: Rows, rows: Rows) -> Scores:
@@ -147,7 +147,7 @@ class ProductBatch:
 
 
 def like_products(array: NDArray[np.floating], products: Any) -> Any:
-    """Return ``array`` in ``float32``, as a tensor on the device of ``products`` if that is one."""
+    """Return ``array`` in ``float32``; if ``products`` is a tensor, as a tensor on its device."""
     narrow = np.ascontiguousarray(array, dtype=np.float32)
     if isinstance(products, np.ndarray):
         return narrow

@@ -16,7 +16,7 @@ from ontodex.geometry.vectors import Vectors
 __all__ = ["SubsumptionSpace"]
 
 STEEPEST = 60.0
-"""Largest exponent; larger ones overflow float32."""
+"""Largest exponent whose exponential is safe from overflow in float32."""
 
 
 class SubsumptionSpace:
@@ -24,20 +24,20 @@ class SubsumptionSpace:
 
     The score is -(distance + weight * (norm(parent) - norm(child)) - tilt * norm(child)); He et al.
     (2024, section 3.3) have no tilt. Let x be the query, y the item, b the contribution of the
-    norms to the score, and u = |x-y|²/(1-c|y|²), which is |x|² less the product of the lifts. An
-    item scores above a threshold t if
+    norms to the score, and u = |x-y|²/(1-c|y|²), which equals |x|² minus the inner product of the
+    lifted points. An item scores above a threshold t if
 
-        u < (1-c|x|²)/c * sinh²(√c (b - t) / 2),    b > t.
+        u < (1-c|x|²)/c * sinh²(√c (b - t) / 2)    and    b > t.
 
-    The sinh is an inner product of two vectors of length 2, one of the query and one of the item.
-    All items are compared with a threshold without an arsinh, and only the few that may exceed it
-    are scored.
+    The sinh is the inner product of two vectors of length 2, one of the query and one of the item.
+    All items are therefore compared with a threshold without computing an arsinh, and only the few
+    items that may exceed the threshold are scored.
 
     Args:
         vectors: Lifted points, of shape (n, d+1); see :func:`ontodex.geometry.poincare.lift_items`.
         curvature: c; the ball has curvature -c and radius 1/√c.
         weight: Weight of the difference of norms, at least 0.
-        tilt: Further weight of the child's norm, at least -``weight``.
+        tilt: Additional weight of the child's norm, at least -``weight``.
 
     Attributes:
         norms: Hyperbolic norm of each item, ``float64`` of shape (n,).
@@ -87,7 +87,7 @@ class SubsumptionSpace:
         return other
 
     def _set_powers(self) -> None:
-        """Set the contribution of the items' norms to their scores."""
+        """Compute the contribution of the items' norms to their scores."""
         self.slope = -self.weight if self.upward else self.child_weight
         exponents = np.sqrt(self.curvature) / 2 * self.slope * (self.norms - self.middle)
         steep = float(exponents.max(initial=0.0))
@@ -100,7 +100,10 @@ class SubsumptionSpace:
         powers = np.empty((2, len(exponents)), dtype=np.float32)
         powers[0], powers[1] = np.exp(exponents), np.exp(-exponents)
         self.powers = powers
-        """exp(√c b/2) and exp(-√c b/2) up to a common factor, ``float32`` of shape (2, n)."""
+        """exp(√c b/2) and exp(-√c b/2) up to a common factor, ``float32`` of shape (2, n).
+
+        b is the contribution of an item's norm to the score.
+        """
 
     def prepare(self, queries: NDArray[np.float32]) -> SubsumptionBatch:
         """Prepare queries.
@@ -111,7 +114,12 @@ class SubsumptionSpace:
         return SubsumptionBatch(self, queries)
 
     def pair_scores(self, children: NDArray[np.float32], parents: Rows) -> Scores:
-        """Score pairs of a lifted child (pairs, d+1) and the row of a parent, in float64."""
+        """Score (child, parent) pairs in float64, given lifted children and rows of parents.
+
+        Args:
+            children: Lifted points, of shape (pairs, d+1).
+            parents: Rows, of shape (pairs,).
+        """
         space = self if self.upward else self.reversed()
         batch = space.prepare(children)
         return batch.exact(np.arange(len(parents)), parents)
@@ -135,17 +143,17 @@ class SubsumptionBatch:
         self.error_bound = self._bound_error()
 
     def _bound_error(self) -> Scores:
-        """Bound the error of |x|² less a float32 product, and of the sinh² it is compared with.
+        """Bound the error of u = |x|² - product in float32, and of scale * sinh², its counterpart.
 
         A float32 sum of d+1 products, with one rounded factor each, has an error of at most (d+3)
         2^-24 times the largest |query| |item| in any order. The d+1 numbers of a stored item are
-        rounded, which changes b(y) by a relative error of at most 2^-22 (1+cs), where s is its last
-        number. The error of scale * sinh², where it equals u, is at most 2^-22 (3u + scale +
-        |product|).
+        rounded, which changes 1-c|y|² by a relative error of at most 2^-22 (1+cs), where s is the
+        last number of the item. Where scale * sinh² equals u, its error is at most 2^-22 (3u +
+        scale + |product|).
         """
         space, c = self._space, self._space.curvature
         last = space.steepest
-        item = np.sqrt(last * (1 + c * last)) * (1 + 1e-6)  # |y/b| of the item farthest out
+        item = np.sqrt(last * (1 + c * last)) * (1 + 1e-6)  # largest |y| / (1-c|y|²)
         largest = 2 * np.sqrt(self._squares) * item + (1 + c * self._squares) * last
         products = (space.vectors.dim + 4) * 2.0**-24 * largest
         stored = 2.0**-22 * (1 + c * last) * (largest + self._squares)
@@ -153,7 +161,7 @@ class SubsumptionBatch:
         return np.asarray(products + stored + compared)
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
-        """Return the scores of given products."""
+        """Return the scores of (query, row) pairs from their products."""
         distance = poincare.distance_of_products(
             products, self._squares[queries], self._space.curvature
         )
@@ -167,7 +175,7 @@ class SubsumptionBatch:
         return like_products(space.slope * (space.norms[rows] - space.middle), products) - distance
 
     def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
-        """Return which items may score above the threshold, computed without an arsinh."""
+        """Return which items may score above the threshold, without computing an arsinh."""
         space = self._space
         half = np.sqrt(space.curvature) / 2 * (threshold - self._constant)
         with np.errstate(over="ignore", invalid="ignore"):  # a threshold of -inf gives inf

@@ -24,43 +24,44 @@ Found = list[tuple[Rows, NDArray[np.float64]]]
 """Rows and scores of the best items of each query, best first."""
 
 PRODUCTS = 1 << 21
-"""Products in one block, which fit the processor's cache."""
+"""Number of products in one block, which fits the processor's cache."""
 
 BATCH = 512
 """Maximal number of queries in one pass over the vectors."""
 
 ANSWERS = 1 << 20
-"""Maximal number of answers in one pass: for a large k it has fewer queries."""
+"""Maximal number of answers in one pass; if k is large, a pass has fewer queries."""
 
 PAIRS = 2048
-"""Pairs scored exactly in one block."""
+"""Number of (query, row) pairs scored exactly in one block."""
 
 MAX_PAIRS = 1 << 22
-"""Maximal number of pairs to score exactly in one pass; a pass with more, because of ties, is
-split."""
+"""Maximal number of (query, row) pairs to score exactly in one pass. If ties lead to more pairs,
+the pass is split."""
 
 ON_DEVICE = 1 << 28
-"""Maximal number of products in a device's memory, each of which takes about twenty bytes."""
+"""Maximal number of products in a device's memory; each product takes about twenty bytes."""
 
 SAMPLE = 2048
-"""Sampled items of the first block, whose best k set the first threshold."""
+"""Number of items sampled from the first block; the best k of them set the first threshold."""
 
 SIZES = (32, 128, 512, 2048)
-"""Numbers of candidates that a FAISS index is asked for; queries that need more search exactly."""
+"""Numbers of candidates to request from a FAISS index. Queries that need more candidates are
+searched exactly."""
 
 
 class Searcher:
     """Searches the vectors of one space.
 
-    Every answer equals that of a float64 pass over all vectors: float32 products and the bound of
-    their rounding errors select the few items that can be among the best, which are scored in
-    float64. With ``approximate``, only the candidates of a FAISS index are scored.
+    Every answer equals the answer of a float64 pass over all vectors. Products in float32, with a
+    bound of their rounding errors, select the few items that may be among the best. These items are
+    then scored in float64. With ``approximate``, only the candidates of a FAISS index are scored.
 
     Args:
         vectors: Vectors of the items.
-        device: ``"cpu"``, or a torch device that then holds the vectors.
+        device: ``"cpu"``, or a torch device, which then holds the vectors in its memory.
         approximate: A FAISS index of the vectors, for approximate search.
-        space: The score; by default the cosine of unit vectors.
+        space: The space that scores items; by default the cosine of unit vectors.
     """
 
     OVERFETCH = 10
@@ -84,7 +85,7 @@ class Searcher:
             ).to(device)
 
     def scored_by(self, space: Space) -> Searcher:
-        """Return a search of the same vectors by another score; nothing is copied."""
+        """Return a searcher of the same vectors by the score of ``space``; vectors are shared."""
         other = copy.copy(self)
         other.space = space
         return other
@@ -100,7 +101,7 @@ class Searcher:
 
         Args:
             queries: Vectors in the form of the stored ones, of shape (queries, dim).
-            k: Number of items; fewer are returned if there are not as many.
+            k: Number of items; if there are fewer items, all are returned.
             exclude: Rows that each query must not return.
             offsets: Score offsets of each query.
         """
@@ -129,7 +130,7 @@ class Searcher:
     def among(
         self, query: NDArray[np.float32], rows: Rows, k: int, offsets: Offsets | None = None
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the ``k`` best of the given rows, with score offsets."""
+        """Return the ``k`` best of the given rows, and their scores with offsets."""
         wanted = np.asarray(rows, dtype=np.int64)
         owners = np.zeros_like(wanted)
         batch = self._batch(
@@ -160,7 +161,10 @@ class Searcher:
         found: Found,
         fetch: int = 0,
     ) -> None:
-        """Find the best items of a group of queries, and put them into ``found``."""
+        """Find the best items of a group of queries, and put them into ``found``.
+
+        ``fetch`` is the number of candidates from the FAISS index; 0 searches exactly.
+        """
         batch = self._batch(
             queries[group], None if offsets is None else [offsets[query] for query in group]
         )
@@ -185,10 +189,17 @@ class Searcher:
     def _candidates(
         self, batch: QueryBatch, k: int, owners: Rows, rows: Rows
     ) -> tuple[Rows, Rows] | None:
-        """Return the (query, row) pairs that may be among the best k, without the given pairs.
+        """Return the (query, row) pairs that may be among the best k.
+
+        Args:
+            batch: The queries.
+            k: Number of items.
+            owners: Query of each excluded pair.
+            rows: Row of each excluded pair.
 
         Returns:
-            ``None`` if there are more than :data:`MAX_PAIRS` for several queries.
+            Queries and rows of the pairs; ``None`` if there are more than :data:`MAX_PAIRS` pairs
+            and several queries.
         """
         order = np.argsort(rows, kind="stable")
         owners, rows = owners[order], rows[order]
@@ -228,7 +239,7 @@ class Searcher:
     def _blocks_of_products(
         self, queries: NDArray[np.float32]
     ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Yield the first row and the products of each block; blocks share their memory."""
+        """Yield the first row and the products of each block; the next block overwrites them."""
         step = max(1024, PRODUCTS // len(queries))
         room = np.empty(len(queries) * min(step, len(self.vectors)), dtype=np.float32)
         for first, block in self.vectors.blocks():
@@ -261,7 +272,14 @@ class Searcher:
     def _approximate_candidates(
         self, batch: QueryBatch, fetch: int, owners: Rows, rows: Rows
     ) -> tuple[Rows, Rows]:
-        """Return (query, row) pairs of FAISS candidates and offsets, without the given pairs."""
+        """Return the (query, row) pairs of FAISS candidates and of items with a score offset.
+
+        Args:
+            batch: The queries.
+            fetch: Number of candidates of each query.
+            owners: Query of each excluded pair.
+            rows: Row of each excluded pair.
+        """
         assert self.approximate is not None
         _, found = self.approximate.search(batch.augmented, min(fetch, len(self.vectors)))
         query, column = np.nonzero(found >= 0)
@@ -293,7 +311,7 @@ def _exact(batch: QueryBatch, owners: Rows, rows: Rows) -> NDArray[np.float64]:
 def _first_threshold(
     batch: QueryBatch, products: NDArray[np.float32], start: int, k: int
 ) -> NDArray[np.float64]:
-    """Return a lower bound of the k-th best score in a block, for each query."""
+    """Return a lower bound of the k-th best score of each query, from a sample of a block."""
     width = products.shape[1]
     stride = max(1, width // max(SAMPLE, 2 * k))
     sample = products[:, ::stride]
@@ -305,7 +323,13 @@ def _first_threshold(
 def _lowest_score(
     batch: QueryBatch, products: NDArray[np.float32], rows: Rows
 ) -> NDArray[np.float64]:
-    """Return a lower bound of the scores of each query's items, which are of shape (queries, k)."""
+    """Return, for each query, a lower bound of the scores of its k items.
+
+    Args:
+        batch: The queries.
+        products: Product of each query and item, of shape (queries, k).
+        rows: Row of each item, of shape (queries, k).
+    """
     count, k = products.shape
     query = np.repeat(np.arange(count), k)
     scores = batch.scores(products.reshape(-1) - batch.error_bound[query], query, rows.reshape(-1))
@@ -313,7 +337,13 @@ def _lowest_score(
 
 
 def _merge_best(best: NDArray[np.float64], query: Rows, scores: NDArray[np.float64]) -> None:
-    """Merge scores, ordered by their queries, into the best k scores of each, in place."""
+    """Merge new scores into the best k scores of each query, in place.
+
+    Args:
+        best: Best scores of each query, of shape (queries, k).
+        query: Query of each new score, ascending.
+        scores: New scores.
+    """
     k = best.shape[1]
     order = np.lexsort((-scores, query))
     rank = np.arange(len(query)) - np.searchsorted(query, query)
@@ -327,7 +357,15 @@ def _merge_best(best: NDArray[np.float64], query: Rows, scores: NDArray[np.float
 def _top_per_owner(
     rows: Rows, scores: NDArray[np.float64], owners: Rows, queries: int, k: int
 ) -> Found:
-    """Return the k best rows of each query; equal scores are in row order."""
+    """Return the k best rows of each query; rows with equal scores are in ascending order.
+
+    Args:
+        rows: Row of each (query, row) pair.
+        scores: Score of each pair.
+        owners: Query of each pair.
+        queries: Number of queries.
+        k: Number of rows per query.
+    """
     order = np.lexsort((rows, -scores, owners))
     rows, scores = rows[order], scores[order]
     bounds = np.searchsorted(owners[order], np.arange(queries + 1)).tolist()
@@ -338,7 +376,7 @@ def _top_per_owner(
 
 
 class Searchers:
-    """Makes the search of each space that ranks by inner products.
+    """Makes the searcher of each space whose ranking is by inner products.
 
     Args:
         resources: Encoders and scorers of an opened index.
@@ -350,10 +388,10 @@ class Searchers:
         self._made: dict[str, Searcher] = {}
 
     def __call__(self, space: str) -> Searcher:
-        """Return the search of a space.
+        """Return the searcher of a space.
 
         Raises:
-            IndexMismatch: If the index has no such space.
+            IndexMismatch: If the index does not have the space.
         """
         if space not in self._made:
             approximate = None if self._exact else self._resources.candidates(space)
