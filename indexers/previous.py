@@ -122,9 +122,7 @@ def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatu
     relations = np.zeros((2 * count, old.relations.shape[1]), dtype=np.float32)
     ranges = np.zeros((2 * count, old.type_constraints.shape[1]), dtype=np.float32)
     weights = np.repeat(old.weights[:, -1:], 2 * count + 1, axis=1)
-    weights[..., TYPE_CONSTRAINT] = (
-        0.0  # a new relation has no type constraint
-    )
+    weights[..., TYPE_CONSTRAINT] = 0.0  # a new relation has no type constraint
     numbers = np.full(2 * old_count, -1)
     new, known = common_rows(index.graph.relation_ids, graph.relation_ids)
     for shift, old_shift in ((0, 0), (count, old_count)):

@@ -44,7 +44,7 @@ NAMES = {
     "contradicts": CONTRADICTION,
     **{str(number): number for number in (ENTAILMENT, NEUTRAL, CONTRADICTION)},
 }
-"""Labels by name; numbers are those of the public data sets on the Hugging Face Hub."""
+"""Labels by name, and by number as in the public data sets on the Hugging Face Hub."""
 
 UNDECIDED = ("-", "-1", "none")
 """Labels of pairs without agreement of the annotators."""
@@ -174,7 +174,7 @@ def _triple(cells: Cells) -> list[Row]:
 
 
 def _both_ways(cells: Cells, first: str, second: str) -> list[Row]:
-    """Parse labels such as ``A_entails_B`` and ``B_neutral_A``."""
+    """Return pairs in both directions, from labels such as ``A_entails_B`` and ``B_neutral_A``."""
     one, two = (str(cells[name]).split("_") for name in BOTH_WAYS)
     if len(one) != 3 or len(two) != 3:
         raise ValueError(

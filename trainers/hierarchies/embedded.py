@@ -35,11 +35,11 @@ class EmbeddedHierarchy:
 
     Attributes:
         points: Points, ``float32`` of shape (entities, dim).
-        c: Minus the curvature of the ball.
-        texts: Text of each entity that was encoded.
-        training: What the encoder was trained on; ``None`` if its settings do not tell.
-        rule: Rule of the index that the points come from, or ``None`` for those of an encoder.
-        upward: Relations of the index's hierarchy, from child to parent, if they were named.
+        c: The number c; the ball has curvature -c.
+        texts: The encoded text of each entity.
+        training: What the encoder was trained on; ``None`` if unknown.
+        rule: Rule of the index, if the points are from an index; ``None`` if an encoder made them.
+        upward: Relations from child to parent that were given to the index; empty if none were.
     """
 
     points: NDArray[np.float32]
@@ -50,7 +50,7 @@ class EmbeddedHierarchy:
     upward: tuple[str, ...] = ()
 
     def training_of(self, hierarchy: Hierarchy) -> Learnt | None:
-        """Return what the encoder was trained on, if that is the links of this hierarchy."""
+        """Return what the encoder was trained on, if it was trained on this hierarchy."""
         if self.training is None:
             return None
         links = links_fingerprint(hierarchy.links, self.texts)
@@ -64,7 +64,7 @@ class EmbeddedHierarchy:
             model: Name of the encoder, for the message.
 
         Warns:
-            UserWarning: If training saw some of what the task holds out.
+            UserWarning: If the encoder was trained on some of the pairs that the task holds out.
         """
         training, settings = self.training_of(task.known), task.settings
         if training is None or settings is None:
@@ -94,10 +94,10 @@ def evaluate_embedded(
         seed: Seed of the sample of queries.
 
     Returns:
-        The figures of :func:`.evaluate_points`; those of :func:`.ancestor_recall` by the weight
-        that was fitted on random negatives, and with the prefix ``distance_only.`` by distance
-        alone; for an index also those of :func:`.evaluate_rule` and the recall by the weight of its
-        rule, with the prefix ``index.``.
+        The figures of :func:`.evaluate_points`, and the figures of :func:`.ancestor_recall` with
+        the weight that was fitted on random negatives. With the prefix ``distance_only.``, the
+        recall by distance alone. For an index, with the prefix ``index.``, the figures of
+        :func:`.evaluate_rule` and the recall with the weight of the index's rule.
     """
     points, c = embedded.points, embedded.c
     found = evaluate_points(task, points, c)
@@ -119,8 +119,8 @@ def evaluate_with_neighbours(
 ) -> dict[str, float]:
     """Classify the test pairs by HiT's distance and norms together with neighbour voting.
 
-    The votes are those of the training links; their weights come from a logistic regression on
-    validation, as in the engine.
+    Only training links vote. The weights of all scores are fitted by a logistic regression on the
+    validation pairs.
 
     Args:
         task: Training links, validation and test pairs.
@@ -139,7 +139,7 @@ def evaluate_with_neighbours(
 def _measure(
     embedded: EmbeddedHierarchy, votes: NeighbourVotes
 ) -> Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float64]]:
-    """Return the function from pairs to their scores, of shape (scores, pairs)."""
+    """Return a function from children and parents to scores, of shape (scores, pairs)."""
 
     def measure(children: NDArray[np.integer], parents: NDArray[np.integer]) -> NDArray[np.float64]:
         return np.stack(

@@ -177,8 +177,8 @@ class _GroupedCrossEntropy(torch.autograd.Function):
             ctx: Stores the gradients.
             queries: Query vectors, of shape (queries, width).
             candidates: Candidate vectors, of shape (candidates, width).
-            owners: Query of each triple.
-            tails: Candidate that is the tail of each triple.
+            owners: Index of each triple's query.
+            tails: Index of each triple's tail among the candidates.
             narrow: Type of the products.
         """
         left, right = queries.to(narrow), candidates.to(narrow)
