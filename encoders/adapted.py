@@ -60,7 +60,7 @@ class Base:
             own: Name of the subfolder that may hold an adapter.
             device: Device to compute on.
             found: Folder of the base model, for an adapter whose folder does not hold it; ``None``
-                to search the base model by its name.
+                to find the base model by its name.
 
         Returns:
             The text encoder, and the folder of its adapter; ``None`` for a full text encoder.

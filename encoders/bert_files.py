@@ -180,8 +180,8 @@ def sources_of_weights(layers: int) -> dict[str, list[str]]:
         layers: Number of layers.
 
     Returns:
-        For each weight, the names of the weights in ``model.safetensors`` whose concatenation it
-        is.
+        For each weight of ``Bert``, the names of the weights in ``model.safetensors`` that are
+        concatenated into it.
     """
     found = {f"{here}.weight": [f"{there}.weight"] for here, there in EMBEDDINGS.items()}
     for part in ("weight", "bias"):

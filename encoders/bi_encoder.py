@@ -94,7 +94,7 @@ class BiEncoder:
         return cls(text, query, texts)
 
     def save(self, folder: Path) -> None:
-        """Write the encoder of entities, with the query encoder and the settings in its folder.
+        """Write the entity encoder into a folder, and the query encoder into a subfolder.
 
         ``SentenceTransformer(folder)`` loads the folder as the plain encoder of entities.
         """

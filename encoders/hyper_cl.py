@@ -128,7 +128,7 @@ class HyperCL:
         )
 
     def save(self, folder: Path) -> None:
-        """Write the text encoder with the network in its folder.
+        """Write the text encoder into a folder, and the network into a subfolder.
 
         ``SentenceTransformer(folder)`` loads the folder as the plain text encoder.
         """

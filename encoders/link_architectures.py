@@ -68,7 +68,7 @@ class LinkArchitecture(Protocol):
     """Makes queries of (entity, relation) pairs.
 
     Attributes:
-        method: Name of the score between a query and an entity, which answers show.
+        method: Name of the score between a query and an entity, for the method of answers.
         projects: Whether a query is a projection of the entity's vector; see :meth:`projection`.
     """
 
@@ -82,7 +82,7 @@ class LinkArchitecture(Protocol):
         """Return the query of each pair, ``float32`` of shape (n, dim)."""
 
     def query_by_each(self, pairs: LinkPairs) -> Floats:
-        """Do as :meth:`query`, but faster, for one entity and n relations of the graph."""
+        """Return the queries of one entity with n known relations, faster than :meth:`query`."""
 
     def projection(self, number: int, text: str) -> tuple[Projections, int]:
         """Return the projection of one relation, as a set of projections and an index into the set.

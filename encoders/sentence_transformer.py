@@ -39,7 +39,7 @@ def load_sentence_transformer(
     Args:
         folder: The folder.
         device: Device of the model.
-        unit: Keep modules that normalise vectors to length 1; else they are removed.
+        unit: If true, keep modules that normalise vectors to length 1; if false, remove them.
 
     Raises:
         EncoderError: If the folder holds no model in safetensors, or a cross-encoder.
@@ -100,7 +100,7 @@ class LibraryEncoder:
     Attributes:
         model: The model.
         dim: Dimension of vectors.
-        encode: Encodes texts, if the model does not take tokens; ``None`` if it does.
+        encode: Function that encodes texts; ``None`` for a model that takes tokens instead.
 
     Raises:
         EncoderError: If the folder holds no text encoder, or the adapter does not fit it.

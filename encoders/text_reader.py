@@ -30,7 +30,7 @@ class TextReader(Protocol):
 
     @property
     def encode(self) -> Callable[[Sequence[Text]], NDArray[np.float32]] | None:
-        """Encodes texts, if the model does not take tokens; ``None`` if it does."""
+        """Function that encodes texts; ``None`` for a model that takes tokens instead."""
 
     @property
     def longest(self) -> int | None:
@@ -44,10 +44,10 @@ class TextReader(Protocol):
         """Compute matrix products in bfloat16."""
 
     def tokenise(self, texts: Sequence[Text]) -> Mapping[str, list[list[int]]]:
-        """Return ``input_ids`` and other columns, with one row per text of at most ``longest``."""
+        """Return ``input_ids`` and other columns, one row per text, truncated to ``longest``."""
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, without truncation."""
 
     def __call__(self, columns: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
-        """Return vectors of rows of tokens, a ``float32`` tensor of shape (rows, dim)."""
+        """Return the vectors of tokenised texts, a ``float32`` tensor of shape (rows, dim)."""

@@ -1,4 +1,4 @@
-"""A hierarchy whose entities are points of a Poincaré ball, to fit rules and weights to."""
+"""A hierarchy whose entities are points of a Poincaré ball; rules and weights are fitted to it."""
 
 from __future__ import annotations
 

@@ -108,9 +108,10 @@ def fit_weights(
 ) -> NDArray[np.float32]:
     """Fit the weights of each relation, under the softmax of the weighted sum of scores.
 
-    First the proportions of the weights are fitted, for the best ranks. Then the weights of a
-    relation are multiplied by a common factor, which changes no rank, for the greatest likelihood:
-    differences of scores become log-odds. No weight is below :data:`MIN_WEIGHTS`.
+    First, the weights of a relation are fitted for the best ranks, with the loss of :func:`fit`
+    for :data:`POWER`. Then they are multiplied by a common factor, which changes no rank. The
+    factor is fitted for the greatest likelihood, so that differences of scores are log-odds. No
+    weight is below :data:`MIN_WEIGHTS`.
 
     Args:
         scores: Scores of the answers.

@@ -275,8 +275,9 @@ class ConditionalPairsSettings:
         pairs: Largest number of pairs of rows to train on.
         held_out: Largest number of pairs of rows in each of the four other parts. ``valid`` and
             ``test`` also have at most a tenth of the number of pairs to train on.
-        unseen_conditions: Share of the relations that is held out; 0 for none. Otherwise a graph
-            with three relations or more holds out at least one, if one is not too frequent.
+        unseen_conditions: Share of the relations that is held out; 0 for none. If it is not 0, a
+            graph with three or more relations holds out at least one, except that relations more
+            frequent than :data:`TOO_COMMON` are never held out.
         unseen_entities: Share of the entities that is held out.
         seed: Seed of all draws; equal seeds give equal data sets on every machine.
 

@@ -1,4 +1,4 @@
-"""Reading and writing C-STS as CSV files, with two rows for the same two sentences."""
+"""Reading and writing C-STS as CSV files, with two rows for each pair of sentences."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_csts(path: str | Path, *, paired: bool = True, on_error: str = "raise")
     Args:
         path: A CSV file with the columns ``sentence1``, ``sentence2``, ``condition`` and ``label``,
             1 to 5; other columns are ignored.
-        paired: If true, expect two rows for each two sentences, under different conditions, as
+        paired: If true, expect two rows for each pair of sentences, under different conditions, as
             training does, and make the two rows adjacent. Pairs of rows under the same condition
             (C-STS's training file has some) are left out, with a
             :class:`~ontodex.graph.ReadWarning` that counts them. If false, read all rows.

@@ -67,8 +67,8 @@ class HierarchyTask:
         train: Direct links (child, parent), ``int32`` of shape (n, 2); empty for transfer.
         valid: Held-out subsumptions that select checkpoint, weight and threshold.
         test: Held-out subsumptions for measurement.
-        known: The full hierarchy, including held-out links. Its ancestors are not used as
-            negatives, as in the paper.
+        known: The full hierarchy, including held-out links. As in the paper, no negative of a child
+            is an ancestor of the child in this hierarchy.
         settings: Settings of the task; ``None`` for files without settings.
     """
 

@@ -189,7 +189,7 @@ def train_gauss_cse(
 
 
 def _losses(train: EntailmentPairs, valid: EntailmentPairs, losses: str | None) -> str:
-    """Return the losses to use; reject pairs that lack the labels that the losses need."""
+    """Return the losses to use; reject pairs without the labels that these losses need."""
     for name, pairs in (("training", train), ("validation", valid)):
         if not pairs.entailed.any() or pairs.entailed.all():
             found = (

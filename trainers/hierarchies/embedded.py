@@ -50,7 +50,7 @@ class EmbeddedHierarchy:
     upward: tuple[str, ...] = ()
 
     def training_of(self, hierarchy: Hierarchy) -> Learnt | None:
-        """Return what the encoder was trained on, if it was trained on this hierarchy."""
+        """Return :attr:`training` if the encoder was trained on this hierarchy, else ``None``."""
         if self.training is None:
             return None
         links = links_fingerprint(hierarchy.links, self.texts)
@@ -94,10 +94,11 @@ def evaluate_embedded(
         seed: Seed of the sample of queries.
 
     Returns:
-        The figures of :func:`.evaluate_points`, and the figures of :func:`.ancestor_recall` with
-        the weight that was fitted on random negatives. With the prefix ``distance_only.``, the
-        recall by distance alone. For an index, with the prefix ``index.``, the figures of
-        :func:`.evaluate_rule` and the recall with the weight of the index's rule.
+        The figures of :func:`.evaluate_points`; the figures of :func:`.ancestor_recall` with the
+        weight that was fitted on random negatives; and the recall by distance alone, with the
+        prefix ``distance_only.``. If the points are from an index, also the figures of
+        :func:`.evaluate_rule` and the recall with the weight of the index's rule, both with the
+        prefix ``index.``.
     """
     points, c = embedded.points, embedded.c
     found = evaluate_points(task, points, c)

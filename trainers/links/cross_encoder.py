@@ -56,8 +56,8 @@ def train_cross_encoder(
     Args:
         graph: Its known triples are the training triples; held-out triples are not used.
         folder: Output folder: new, empty, or holding a previous cross-encoder, which is replaced.
-        encoder: The text encoder. Training starts from its transformer, and its vectors find
-            similar entities, which are wrong tails.
+        encoder: The text encoder. Training starts from its transformer. Its vectors find similar
+            entities, which serve as wrong tails.
         settings: Settings of the run.
         texts: How entity texts are built.
         quiet: Show no progress on stderr.

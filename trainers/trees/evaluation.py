@@ -1,4 +1,4 @@
-"""Evaluation of text encoders on similarity data, of their vectors' spread, and of trees."""
+"""Evaluation of text encoders: cosines on similarity data, spread of vectors, and trees."""
 
 from __future__ import annotations
 

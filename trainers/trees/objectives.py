@@ -143,7 +143,7 @@ class TreeModel(nn.Module):
 
     @torch.inference_mode()
     def loss_reduction(self, batches: list[SentenceBatch]) -> float:
-        """Return by which share of the chance level the loss is below the chance level.
+        """Return how far the loss is below the chance level, as a share of the chance level.
 
         The chance level is the loss with equal cosines and equal probabilities; at this level the
         reduction is 0.
@@ -184,7 +184,10 @@ class TreeModel(nn.Module):
         return (inner[0] + predicted[0]) / 2, (inner[1] + predicted[1]) / 2
 
     def _contexts(self, leaves: Tensor, tokens: Tensor, forest: Forest) -> tuple[Tensor, float]:
-        """Contrast tokens and phrases with their contexts, and texts with contexts of parts."""
+        """Contrast tokens and phrases with their contexts, and texts with contexts of parts.
+
+        A part is a node from :func:`_parts`.
+        """
         network, count = self.encoder.network, forest.tokens
         nodes = compose(self._dropped(leaves, LEAF_DROPOUT), network.weight, network.bias, forest)
         around = surround(nodes, network.weight, network.bias, forest)
@@ -359,7 +362,7 @@ def _contrast(ones: Tensor, others: Tensor, multiplier: float) -> Tensor:
 
 
 def _exponentials(block: Tensor, others: Tensor, multiplier: float) -> tuple[Tensor, Tensor]:
-    """Return the sums of exponentials for each row of ``block`` and for each row of ``others``.
+    """Return the sums of exponentiated cosines for each row of ``block`` and of ``others``.
 
     Cosines are bounded, so that no exponential overflows.
     """
