@@ -118,7 +118,7 @@ def grow(leaves: Tensor, lengths: Tensor, weight: Tensor, bias: Tensor) -> tuple
         for n in (parents, parents, tokens + parents)
     )
     similarities = leaves.new_empty(parents)
-    active = (lengths > place[1:, None]).sum(1).tolist()  # merging texts, by step
+    active = (lengths > place[1:, None]).sum(1).tolist()  # number of unfinished texts, by step
     start = 0
     for texts_left in active[:-1]:
         end = start + texts_left

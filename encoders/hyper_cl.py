@@ -147,7 +147,7 @@ class HyperCL:
         shape = asdict(self.network.settings)
         for name, first in (("architecture", "hyper"), ("shift", False), ("dropout", 0.0)):
             if shape[name] == first:
-                del shape[name]  # fingerprints made before the setting existed lack it
+                del shape[name]  # fingerprints from before the setting lack it
         return network_fingerprint(self.text.fingerprint, shape, self.network.state_dict())
 
     @torch.inference_mode()
