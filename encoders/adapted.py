@@ -1,4 +1,4 @@
-"""Base class of HiT and GaussCSE: a full text encoder, or a LoRA adapter of another one."""
+"""Base class of HiT and GaussCSE: a full text encoder, or a base model with a LoRA adapter."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ __all__ = ["Adapted", "Base"]
 
 @dataclass(frozen=True)
 class Base:
-    """The base model of an adapter, as the configuration of an encoder names it.
+    """The entry for the base model of an adapter, in the configuration of an encoder.
 
     Attributes:
         base: Name of the base model; ``None`` if the folder holds a full text encoder.
-        base_weights: Hash of the weights of the base model, without its other files, which may
+        base_weights: Hash of the base model's weights. The hash leaves out other files, which may
             differ between copies of a model.
         max_tokens: Largest number of tokens of a text, for an adapter; longer texts are truncated.
         seen: Names of the graphs and data sets that the encoder was trained on, beside what its
             base model was trained on.
 
     Raises:
-        SettingsError: If a value has another type.
+        SettingsError: If a value has the wrong type, or ``max_tokens`` is below 1.
     """
 
     base: str | None = None
@@ -66,13 +66,15 @@ class Base:
             folder: Folder of the encoder.
             own: Name of the subfolder that may hold an adapter.
             device: Device to compute on.
-            found: Folder of the base model, if it is neither in ``folder`` nor found by its name.
+            found: Folder of the base model, for an adapter whose folder does not hold it; ``None``
+                to find the base model by its name.
 
         Returns:
-            The text encoder, and the folder of its adapter or ``None``.
+            The text encoder, and the folder of its adapter; ``None`` for a full text encoder.
 
         Raises:
-            EncoderError: If the text encoder cannot be loaded, or is not the adapter's base model.
+            EncoderError: If the text encoder cannot be loaded, or its weights are not the weights
+                of the adapter's base model.
         """
         if self.base is None:
             return TextEncoder(folder, device, unit=False), None
@@ -92,7 +94,7 @@ class Base:
 
 
 class Adapted:
-    """A text encoder, full or adapted, with further files in a subfolder of its folder.
+    """A text encoder, full or with a LoRA adapter, and further files in a subfolder.
 
     Args:
         text: The text encoder, which makes pooled vectors.
@@ -137,7 +139,7 @@ class Adapted:
         return (folder / cls.FOLDER / "config.json").exists()
 
     def save(self, folder: Path) -> None:
-        """Write the full text encoder, or an adapter and the name of its base model."""
+        """Write the subfolder, and the text encoder unless the subfolder holds an adapter."""
         if self.adapter is None and folder.resolve() != self.text.folder.resolve():
             self.text.save(folder)
         self.save_own(folder)
@@ -155,7 +157,7 @@ class Adapted:
         """Create a folder and write the adapter into it, if there is one.
 
         Returns:
-            The entry of the configuration for the base model.
+            The configuration entry for the base model.
         """
         own.mkdir(parents=True, exist_ok=True)
         if self.adapter is None:

@@ -45,7 +45,10 @@ _PLAIN_SETTINGS = {
     ),
     *("megatron_core", "qalora_group_size"),
 }
-"""Settings of ``peft`` that do not change the formula of plain LoRA; any other must be off."""
+"""Settings of ``peft`` that do not change the formula of plain LoRA.
+
+Every other setting must be empty or false.
+"""
 
 _STARTS = (True, False, None, "gaussian", "eva", "orthogonal")
 """Initialisations of an adapter that do not change the weights of the base model."""
@@ -62,8 +65,8 @@ def add_adapter(weights: Mapping[str, torch.Tensor], folder: Path) -> None:
         folder: Folder with ``adapter_config.json`` and ``adapter_model.safetensors``.
 
     Raises:
-        EncoderError: If a file is missing or damaged, does not fit the model, or holds a variant of
-            LoRA, even one that ``peft`` supports.
+        EncoderError: If a file is missing or damaged, if the adapter does not fit the model, or if
+            it is not plain LoRA. Variants that ``peft`` supports are rejected as well.
     """
     import torch
     from safetensors import SafetensorError

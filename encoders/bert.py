@@ -164,7 +164,7 @@ class Bert(nn.Module):
 
     @staticmethod
     def is_at(folder: Path) -> bool:
-        """Return whether a folder holds a BERT without modules or settings that change vectors."""
+        """Return whether this class supports the BERT in a folder; see ``is_plain_bert``."""
         return is_plain_bert(folder)
 
     def to_bfloat16(self) -> None:
@@ -174,7 +174,7 @@ class Bert(nn.Module):
                 module.to(torch.bfloat16)
 
     def tokenise(self, texts: Sequence[Text]) -> dict[str, list[list[int]]]:
-        """Return the columns ``input_ids`` and ``token_type_ids``, one row a text.
+        """Return the columns ``input_ids`` and ``token_type_ids``, with one row per text.
 
         Rows are truncated to ``longest`` tokens.
         """
@@ -192,7 +192,7 @@ class Bert(nn.Module):
         """Return the vectors of tokenised texts.
 
         Args:
-            columns: Rows of the columns that :meth:`tokenise` returned, not padded.
+            columns: Columns from :meth:`tokenise`, with the rows to encode, not padded.
 
         Returns:
             Vectors of shape (rows, dim), ``float32``.

@@ -30,7 +30,7 @@ EMBEDDINGS = {
     "kinds": "embeddings.token_type_embeddings",
     "norm": "embeddings.LayerNorm",
 }
-"""Names of weights in :class:`~ontodex.encoders.bert.Bert`, and in a folder."""
+"""Name in ``model.safetensors`` of each weight of :class:`~ontodex.encoders.bert.Bert`."""
 
 LAYER = {
     "out": "attention.output.dense",
@@ -39,7 +39,10 @@ LAYER = {
     "narrow": "output.dense",
     "last_norm": "output.LayerNorm",
 }
-"""Names of weights in :class:`~ontodex.encoders.bert.Layer`, and in a layer of a folder."""
+"""Name in ``model.safetensors`` of each weight of :class:`~ontodex.encoders.bert.Layer`.
+
+The prefix of the layer is left out.
+"""
 
 ATTENTION = ("query", "key", "value")
 """Weights of a layer that are concatenated into one matrix."""
@@ -95,7 +98,7 @@ VERBATIM, REBUILT = (
 )
 """Tokenizer classes that use all of ``tokenizer.json``, and those that use its vocabulary only.
 
-The latter build the remaining parts from ``tokenizer_config.json``.
+Classes of the second kind build the other parts of a tokenizer from ``tokenizer_config.json``.
 """
 
 SPECIAL = {
@@ -171,13 +174,14 @@ def longest_text(folder: Path) -> int:
 
 
 def sources_of_weights(layers: int) -> dict[str, list[str]]:
-    """Map each weight of :class:`~ontodex.encoders.bert.Bert` to its sources.
+    """Map each weight of :class:`~ontodex.encoders.bert.Bert` to weights in a file.
 
     Args:
         layers: Number of layers.
 
     Returns:
-        For each name of a weight, the names of the weights in a folder that are concatenated.
+        For each weight of ``Bert``, the names of the weights in ``model.safetensors`` that are
+        concatenated into it.
     """
     found = {f"{here}.weight": [f"{there}.weight"] for here, there in EMBEDDINGS.items()}
     for part in ("weight", "bias"):
@@ -217,7 +221,7 @@ def _is_plain_tokenizer(folder: Path) -> bool:
             or (kind in REBUILT and _is_rebuilt_equal(tokenizer, config))
         )
         and tokenizer["post_processor"]["type"]
-        == "TemplateProcessing"  # special tokens: an empty text has tokens as well
+        == "TemplateProcessing"  # adds special tokens, so that an empty text has tokens
         and limits.keys() <= LIMITS
         and not limits.get("do_lower_case")
         and limits.get("transformer_task", "feature-extraction") == "feature-extraction"
@@ -233,7 +237,7 @@ def _is_plain_tokenizer(folder: Path) -> bool:
 
 
 def _has_same_normalizer(tokenizer: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
-    """Return whether normalisation settings, if present, equal those of ``tokenizer.json``."""
+    """Return whether all normalisation settings of ``config`` agree with ``tokenizer.json``."""
     rules = tokenizer["normalizer"] or {}
     names = {
         "do_lower_case": "lowercase",

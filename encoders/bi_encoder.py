@@ -21,13 +21,13 @@ __all__ = ["BiEncoder", "query_folder"]
 
 
 def query_folder(folder: Path) -> Path:
-    """Return the folder of the query encoder in a bi-encoder of two towers."""
+    """Return the folder of the query encoder, in a bi-encoder with two text encoders (towers)."""
     return folder / NETWORK / "query"
 
 
 @dataclass(frozen=True)
 class _Settings:
-    """The ``network`` entry of the folder's settings."""
+    """The ``network`` entry of ``config.json``: the number of text encoders (towers)."""
 
     towers: int
     architecture: str = BI_ENCODER
@@ -94,16 +94,16 @@ class BiEncoder:
         return cls(text, query, texts)
 
     def save(self, folder: Path) -> None:
-        """Write the encoder of entities, with the query encoder and the settings in its folder.
+        """Write the entity encoder into a folder, and the query encoder into a subfolder.
 
-        ``SentenceTransformer(folder)`` loads it as the plain encoder of entities.
+        ``SentenceTransformer(folder)`` loads the folder as the plain encoder of entities.
         """
         if folder.resolve() != self.text.folder.resolve():
             self.text.save(folder)
         self.save_network(folder)
 
     def save_network(self, folder: Path) -> None:
-        """Write query encoder and settings alone into the folder of the encoder of entities."""
+        """Write only the query encoder and the settings, into the folder of the entity encoder."""
         (folder / NETWORK).mkdir(parents=True, exist_ok=True)
         own = query_folder(folder)
         if self.query is not self.text and own.resolve() != self.query.folder.resolve():
@@ -119,11 +119,11 @@ class BiEncoder:
         return hashlib.blake2b(both.encode(), digest_size=16).hexdigest()
 
     def entities(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return entity vectors of text embeddings, which are the embeddings themselves."""
+        """Return the vectors of entities, which are their text embeddings, unchanged."""
         return embeddings
 
     def queries(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Encode pairs of the text of a head and that of a relation; equal pairs are encoded once.
+        """Encode pairs (head text, relation text); equal pairs are encoded once.
 
         Returns:
             Unit queries, ``float32`` of shape (pairs, dim).
@@ -131,7 +131,7 @@ class BiEncoder:
         return self.query.encode(pairs)
 
     def described(self) -> dict[str, Any]:
-        """Return what an index's manifest holds of the architecture."""
+        """Return the architecture's entry in the manifest of an index."""
         return {"architecture": BI_ENCODER}
 
     def projections(self, relations: Sequence[str]) -> None:

@@ -41,10 +41,10 @@ class HadamardProduct(LinkNetwork):
 
 
 class Concatenation(LinkNetwork):
-    """Applies a linear layer to the concatenation of both: [h; r]·W + b = h·W_h + (r·W_r + b).
+    """Applies a linear layer to head and relation: [h; r]·W + b = h·W_h + (r·W_r + b).
 
-    As in the paper (Hyper-CL, section 4.2), without the activation that the public code has after
-    the layer. A relation is therefore stored as one vector.
+    This is the layer of the paper (Hyper-CL, section 4.2). The public code applies an activation
+    after the layer. Without the activation, a relation is stored as one vector, r·W_r + b.
 
     Args:
         settings: Settings of the network.
@@ -62,7 +62,7 @@ class Concatenation(LinkNetwork):
             nn.init.zeros_(self.shift.bias)
 
     def forward(self, relations: Tensor) -> dict[str, Tensor]:
-        """Make ``shared`` (dim, dim) of all relations, and ``shift`` (relations, dim)."""
+        """Make ``shared`` (dim, dim), one for all relations, and ``shift`` (relations, dim)."""
         return {"shared": self.head.weight.T, "shift": self.shift(relations)}
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:

@@ -30,11 +30,11 @@ class _Config:
 
     Attributes:
         network: Settings of the network.
-        texts: Settings of the texts that it was trained on.
-        conditions: Conditions that it was trained on.
+        texts: Settings of the entity texts in training.
+        conditions: Conditions of the training data.
 
     Raises:
-        SettingsError: If ``texts`` is no mapping or a condition is no string.
+        SettingsError: If ``texts`` is not a mapping, or a condition is not a string.
     """
 
     network: dict[str, Any]
@@ -69,7 +69,7 @@ def expect_readable(text: TextEncoder, conditions: Sequence[str], most: int | No
     Args:
         text: The text encoder of the conditions.
         conditions: The conditions.
-        most: Largest number of tokens, if it is below the limit of the text encoder.
+        most: Largest number of tokens; the text encoder's own limit applies if it is lower.
 
     Raises:
         SettingsError: If a condition is empty or has too many tokens; the message quotes it.
@@ -99,7 +99,7 @@ class ConditionEncoder:
         conditions: The conditions of training.
 
     Raises:
-        EncoderError: If the network expects another dimension than that of the text encoder.
+        EncoderError: If the network and the text encoder have different dimensions.
     """
 
     def __init__(

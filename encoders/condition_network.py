@@ -58,18 +58,18 @@ class ConditionNetwork(nn.Module):
     ============  =======================  ===========================  ======================
     architecture  factor of c              vector under c               initial state
     ============  =======================  ===========================  ======================
-    hyper         P of shape (dim, width)  x·P                          one P, orthonormal
+    hyper         P of shape (dim, width)  x·P                          orthonormal P
     hadamard      v of shape (dim,)        x ∘ v                        v of ones
     concat        v of shape (dim,)        x·W + v, a linear map of     W = identity, small v
                                            [x; c]
     bi-encoder    none                     encoding of both texts       the plain encoder
     ============  =======================  ===========================  ======================
 
-    The paper's low rank has two factors, x·P·S with P of shape (dim, rank) and S of shape (rank,
-    dim). The cosines of two texts under one condition need only one factor: with the thin QR
-    decomposition Sᵀ = Q·R, the vector x·P·S is (x·P·Rᵀ)·Qᵀ; Q has orthonormal columns and preserves
-    inner products, and P·Rᵀ has the shape of P. The network therefore makes one factor, which is
-    half the numbers, and vectors under a condition have ``rank`` dimensions instead of ``dim``.
+    The paper writes a low-rank projection as x·P·S, with P of shape (dim, rank) and S of shape
+    (rank, dim). For cosines of two texts under one condition, one factor is enough: with the thin
+    QR decomposition Sᵀ = Q·R, the vector x·P·S is (x·P·Rᵀ)·Qᵀ. The columns of Q are orthonormal,
+    so Q preserves inner products, and P·Rᵀ has the shape of P. The network therefore produces one
+    factor, with half as many numbers. Vectors under a condition have ``rank`` dimensions.
 
     Args:
         settings: Settings of the network.
@@ -84,8 +84,8 @@ class ConditionNetwork(nn.Module):
             self.make = nn.Linear(settings.condition, dim * width)
             nn.init.orthogonal_(self.reduce.weight)
             nn.init.zeros_(self.reduce.bias)
-            # Initial factors differ little between conditions, relative to the shared bias, whose
-            # entries have the mean square 1 / dim.
+            # A factor is a bias, which all conditions share, plus a part that depends on the
+            # condition. Initially this part is small: the bias has the mean square 1 / dim.
             nn.init.normal_(self.make.weight, std=0.1 / (settings.condition * dim) ** 0.5)
             base = torch.eye(dim) if width == dim else nn.init.orthogonal_(torch.empty(dim, width))
             self.make.bias = nn.Parameter(base.flatten())
@@ -132,6 +132,6 @@ class ConditionNetwork(nn.Module):
             return mixed + factors[which]
         order = torch.argsort(which, stable=True)
         counts = torch.bincount(which, minlength=len(factors)).tolist()
-        # unbind instead of an index each: the gradient of an index has the size of all factors.
+        # unbind instead of indexing: the gradient of each index has the size of all factors.
         groups = zip(torch.split(vectors[order], counts), factors.unbind(), strict=True)
         return torch.cat([group @ factor for group, factor in groups])[torch.argsort(order)]

@@ -35,8 +35,8 @@ class CrossEncoderSettings:
     """Contents of ``cross_encoder/config.json``.
 
     Attributes:
-        max_tokens: Largest number of tokens of a triple; the longer of its two texts is truncated
-            first.
+        max_tokens: Largest number of tokens of a triple. A triple with more is truncated, starting
+            with the longer text of the pair ("relation [SEP] head", tail).
         texts: Settings of the entity texts in training (the fields of ``ontodex.TextSettings``).
     """
 
@@ -148,7 +148,8 @@ def load_classifier(folder: Path, labels: int = 1) -> tuple[Any, Any]:
 
     Args:
         folder: A Hugging Face folder.
-        labels: Number of logits. The layer is initialised anew if the folder has none.
+        labels: Number of logits. If the folder has no classification layer, the layer gets random
+            weights.
 
     Raises:
         EncoderError: If the folder holds no model, or one that does not load.

@@ -3,8 +3,9 @@
 A vector has ``size`` * ``channels`` numbers and is stored as ``size`` planes of ``channels``
 numbers; the vectors of n nodes are a tensor of shape (size, n, channels). All channels share one
 small matrix, so that applying it to all nodes of a step is a single matrix product. Downward passes
-write the vectors of children contiguously, step by step, at the *places* of the nodes, and read
-them by index; no scatter operation is needed.
+store nodes in the order in which they compute them: for each step, its left children, then its
+right children. The position of a node in this order is its *place*. Each step writes one block and
+reads nodes by place, so that no scatter operation is needed.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ class Forest:
 
     Nodes are numbered: first the tokens, text by text, then the parents in the order of their
     creation, so that children precede their parents. A step creates one parent in each text that
-    has a merge left; the parents of a step are computed together.
+    has not been merged into one node; the parents of a step are computed together.
 
     Attributes:
         left: Left child of each parent, ``int64`` of shape (P,).
         right: Right child of each parent, ``int64`` of shape (P,).
-        steps: Index of the first parent of each step, and P at the end.
-        roots: Root of each text, ``int64`` of shape (texts,); the token of a text with one token.
+        steps: Index of the first parent of each step, then P.
+        roots: Root of each text, ``int64`` of shape (texts,). The root of a text with one token is
+            the token.
         places: Place of each node in the results of downward passes, ``int64`` of shape (T + P,).
         owners: Text of each node, ``int64`` of shape (T + P,).
         similarities: Cosine of the children of each parent, ``float32`` of shape (P,).
@@ -51,11 +53,11 @@ class Forest:
         return len(self.places) - len(self.left)
 
     def climb(self) -> Iterator[tuple[int, int]]:
-        """Yield each step as the range (start, end) of its parents, children before parents."""
+        """Yield the parents of each step as a range (start, end), from the tokens up."""
         return zip(self.steps[:-1], self.steps[1:], strict=True)
 
     def descend(self) -> Iterator[tuple[int, int]]:
-        """Yield each step as the range (start, end) of its parents, parents before children."""
+        """Yield the parents of each step as a range (start, end), from the roots down."""
         return reversed(list(self.climb()))
 
 
@@ -71,7 +73,7 @@ def vectors(planes: Tensor) -> Tensor:
 
 @torch.no_grad()
 def grow(leaves: Tensor, lengths: Tensor, weight: Tensor, bias: Tensor) -> tuple[Forest, Tensor]:
-    """Build trees: repeatedly merge the neighbours of the highest cosine, until one node is left.
+    """Build trees: merge the two neighbours with the highest cosine, until one node is left.
 
     Ties are broken in favour of the leftmost pair. A merge computes the two cosines of the new node
     with its neighbours, so that a text of L tokens needs about 3 L cosines in total.
@@ -116,7 +118,7 @@ def grow(leaves: Tensor, lengths: Tensor, weight: Tensor, bias: Tensor) -> tuple
         for n in (parents, parents, tokens + parents)
     )
     similarities = leaves.new_empty(parents)
-    active = (lengths > place[1:, None]).sum(1).tolist()  # texts with a merge left, by step
+    active = (lengths > place[1:, None]).sum(1).tolist()  # number of unfinished texts, by step
     start = 0
     for texts_left in active[:-1]:
         end = start + texts_left
@@ -189,8 +191,8 @@ def decompose(
         forest: The trees.
         keep: Scaled dropout mask, by which children are multiplied, of shape (size, 2 P, channels);
             ``None`` for no dropout.
-        public: Assign the first half to the child with the smaller node number, as the authors'
-            code does, instead of the left child.
+        public: If true, the first half of the result goes to the child with the smaller node
+            number, as in the authors' code; if false, to the left child.
 
     Returns:
         The vectors of all nodes by place, of shape (size, T + P, channels).
@@ -205,8 +207,8 @@ def surround(nodes: Tensor, weight: Tensor, bias: Tensor, forest: Forest) -> Ten
     """Downward pass: compute the context of each node, which depends on no token below the node.
 
     The context of a root is the zero vector. The context of a left child is the composition of its
-    parent's context with its sibling, in this order; that of a right child is the composition of
-    its sibling with its parent's context.
+    parent's context with its sibling, in this order. The context of a right child is the
+    composition of its sibling with its parent's context, in this order.
 
     Args:
         nodes: Vectors of all nodes, of shape (size, T + P, channels).

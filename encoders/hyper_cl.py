@@ -32,11 +32,11 @@ class _Config:
 
     Attributes:
         network: Settings of the network.
-        texts: Settings of the texts that it was trained on.
+        texts: Settings of the entity texts in training.
         base_weights: Hash of the text encoder's weights, if the folder does not hold the text
             encoder.
-        steps: Batches that the network was trained on; 0 if that is not known.
-        seen: Names of the graphs and lists of names that it was trained on.
+        steps: Number of training batches; 0 if unknown.
+        seen: Names of the graphs and lists of names that the network was trained on.
     """
 
     network: dict[str, Any]
@@ -59,10 +59,10 @@ class HyperCL:
 
     Args:
         text: The text encoder of entities and relations.
-        network: The composition: a hypernetwork, or one of the simpler ones.
+        network: The network that composes heads and relations, such as a hypernetwork.
         texts: How the text of an entity was built in training (the fields of
             ``ontodex.TextSettings``), and is built in use; empty if that is not known.
-        steps: Batches that the network was trained on; 0 if that is not known.
+        steps: Number of training batches; 0 if unknown.
         seen: Names of the graphs and lists of names that the network was trained on.
     """
 
@@ -115,7 +115,7 @@ class HyperCL:
             device: Device of the text encoder.
 
         Raises:
-            EncoderError: If the folder holds no such network, or a damaged one.
+            EncoderError: If the folder holds no Hyper-CL encoder, or a damaged one.
         """
         config, network = load_network(folder / NETWORK, _Config, _network, "a Hyper-CL encoder")
         return cls(
@@ -124,7 +124,7 @@ class HyperCL:
 
     @classmethod
     def in_the_box(cls, text: TextEncoder) -> HyperCL | None:
-        """Load the network of the package; ``None`` if it is one for another text encoder."""
+        """Load the packaged network; ``None`` if it is for another text encoder than ``text``."""
         config, network = load_network(
             DEFAULT_HYPER_CL / NETWORK, _Config, _network, "a Hyper-CL encoder"
         )
@@ -135,9 +135,9 @@ class HyperCL:
         )
 
     def save(self, folder: Path) -> None:
-        """Write the text encoder with the network in its folder.
+        """Write the text encoder into a folder, and the network into a subfolder.
 
-        ``SentenceTransformer(folder)`` loads it as the plain text encoder.
+        ``SentenceTransformer(folder)`` loads the folder as the plain text encoder.
         """
         if folder.resolve() != self.text.folder.resolve():
             self.text.save(folder)
@@ -156,12 +156,12 @@ class HyperCL:
         shape = asdict(self.network.settings)
         for name, first in (("architecture", "hyper"), ("shift", False), ("dropout", 0.0)):
             if shape[name] == first:
-                del shape[name]  # not in the fingerprint of networks older than the setting
+                del shape[name]  # fingerprints from before the setting lack it
         return network_fingerprint(self.text.fingerprint, shape, self.network.state_dict())
 
     @torch.inference_mode()
     def entities(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return entity vectors of text embeddings, both of shape (n, dim)."""
+        """Return the vectors of entities from their text embeddings, both of shape (n, dim)."""
         return self.network.entities(torch.from_numpy(np.ascontiguousarray(embeddings))).numpy()
 
     @torch.inference_mode()
@@ -172,7 +172,7 @@ class HyperCL:
         return Projections(residual=self.residual, **arrays)
 
     def described(self) -> dict[str, Any]:
-        """Return what an index's manifest holds of the architecture."""
+        """Return the architecture's entry in the manifest of an index."""
         return {
             "architecture": self.architecture,
             "residual": self.residual,

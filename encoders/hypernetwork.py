@@ -19,14 +19,14 @@ class LinkNetworkSettings:
 
     Attributes:
         dim: Dimension of embeddings.
-        condition: For ``"hyper"``, dimension that a relation's embedding is reduced to before the
-            factors are made of it. A factor needs dim * rank * condition weights. The public code
-            has ``dim``.
-        rank: For ``"hyper"``, rank of a projection, a product of two factors; 0 for full rank, one
-            matrix.
-        shift: Add a linear map of the relation's embedding to the projected head. A relation
-            determines its tails in part whatever the head. Not in the paper; ``"concat"`` has
-            this map in any case, as the relation's half of its layer.
+        condition: For ``"hyper"``, dimension to which a relation's embedding is reduced before the
+            factors are computed. The layer of a factor has dim * rank * condition weights. The
+            public code uses ``dim``.
+        rank: For ``"hyper"``, rank of a projection, which is the product of two factors; 0 for full
+            rank, where a projection is one matrix.
+        shift: Whether a linear map of the relation's embedding is added to the projected head,
+            since the relation alone determines the tails in part. The paper does not have this
+            map; ``"concat"`` always has it, as the relation's half of its layer.
         projection: ``"residual"``, query = unit(h + projected h), which starts near the plain
             encoder and learns the difference; ``"paper"``, query = unit(projected h), so that the
             score is cos(W_r h, t) (Hyper-CL, section 3.2); or ``"public"``, query = projected h
@@ -35,7 +35,7 @@ class LinkNetworkSettings:
         dropout: For ``"concat"``, share of the inputs [h; r] that training sets to 0; 0.1 in the
             authors' code.
         width: Hidden units of the entity layer, unit(e + layer(e)), which adapts the embeddings of
-            a frozen encoder to the graph; 0 for no layer, as when the encoder is trained.
+            a frozen encoder to the graph; 0 for no layer.
         architecture: One of :data:`~ontodex.encoders.link_architectures.TRI_ENCODERS`.
 
     Raises:
@@ -65,7 +65,7 @@ class LinkNetworkSettings:
 
 
 class EntityLayer(nn.Module):
-    """Adapts the embeddings of a frozen encoder: unit(e + layer(e)), the identity at first.
+    """Adapts the embeddings of a frozen encoder: unit(e + layer(e)), initially the identity.
 
     Args:
         dim: Dimension of embeddings.
@@ -86,7 +86,7 @@ class EntityLayer(nn.Module):
 
 
 class LinkNetwork(nn.Module):
-    """Makes projections of relation embeddings, and applies them to heads: base class of all kinds.
+    """Base class of networks that make projections of relations and apply them to heads.
 
     Args:
         settings: Settings of the network.
@@ -109,7 +109,7 @@ class LinkNetwork(nn.Module):
         raise NotImplementedError
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
-        """Apply the projection of its relation to each head; see :meth:`queries`."""
+        """Return the product of each head with its relation's projection; see :meth:`queries`."""
         raise NotImplementedError
 
     def entities(self, vectors: Tensor) -> Tensor:
@@ -135,7 +135,7 @@ class LinkNetwork(nn.Module):
         return nn.functional.normalize(moved, dim=-1)
 
     def _shift(self) -> nn.Linear | None:
-        """Return the layer of the shift, if there is one: the identity at first if residual."""
+        """Return the layer of the shift, initially the identity if residual, or ``None``."""
         if not self.settings.shift:
             return None
         layer = nn.Linear(self.settings.dim, self.settings.dim)
@@ -146,11 +146,11 @@ class LinkNetwork(nn.Module):
 
 
 class HyperNetwork(LinkNetwork):
-    """Makes matrices of relations: h·W, or h·P·S in two factors, or h·P·S + s with a shift.
+    """Computes a projection from a relation's embedding: h·W, h·P·S, or h·P·S + s with a shift.
 
-    A relation's embedding passes a linear layer (the condition layer of the public code), and one
-    linear layer for each factor. Yoo et al., "Hyper-CL", ACL 2024, section 3.2; low rank: section
-    3.4.
+    The embedding passes a linear layer (the condition layer of the public code), then one linear
+    layer for each factor W, P or S. Yoo et al., "Hyper-CL", ACL 2024, section 3.2; low rank:
+    section 3.4.
 
     Args:
         settings: Settings of the network.
@@ -167,7 +167,7 @@ class HyperNetwork(LinkNetwork):
         self.shift = self._shift()
 
     def _start_near_identity(self) -> None:
-        """Initialise small projections of a norm that is independent of the rank."""
+        """Initialise projections with a small norm that does not depend on the rank."""
         dim = self.settings.dim
         nn.init.orthogonal_(self.condition.weight)
         nn.init.zeros_(self.condition.bias)
@@ -207,7 +207,7 @@ class HyperNetwork(LinkNetwork):
         parts = self(relations[by_count])
         along = heads[order]
         for factor in (parts[name] for name in ("left", "right") if name in parts):
-            # split instead of an index each: the gradient of an index has the size of all factors
+            # split instead of indexing: the gradient of each index has the size of all factors
             rows = torch.split(
                 along, [size * repeat for size, repeat in zip(sizes, repeats, strict=True)]
             )

@@ -1,7 +1,7 @@
 """The encoders of an index, saved into a generation's folder and loaded from it.
 
-``encoders/text`` holds the text encoder. The folder of another space holds the text encoder of that
-space only if it is another one; otherwise an adapter or a network alone.
+``encoders/text`` holds the text encoder. The folder of another space holds an adapter or a network.
+It also holds a text encoder if the space does not use the one in ``encoders/text``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Encoders", "StoredEncoders"]
 
 FOLDER = "encoders"
-"""Folder of the encoders inside that of a generation."""
+"""Name of the folder of the encoders, in the folder of a generation."""
 
 TEXT, LINK, HIERARCHY, CONDITION, ENTAILMENT = (
     "text",
@@ -41,7 +41,7 @@ TEXT, LINK, HIERARCHY, CONDITION, ENTAILMENT = (
 
 @dataclass(frozen=True)
 class Encoders:
-    """The encoder of each space; an index has no space whose encoder is ``None``.
+    """The encoder of each space; ``None`` for a space that the index does not have.
 
     Attributes:
         text: Encoder of the text space and the span space.
@@ -59,7 +59,7 @@ class Encoders:
 
     @property
     def fingerprints(self) -> list[Any]:
-        """Fingerprint of each encoder beside that of texts, and how it builds entity texts."""
+        """Fingerprint of each encoder except ``text``, with its settings of entity texts."""
         read = [
             [one.fingerprint, one.texts]
             for one in (self.link, self.hierarchy, self.condition)
@@ -101,8 +101,8 @@ class Encoders:
         """Save the encoders into a generation's folder; a shared text encoder is saved once.
 
         Args:
-            index: Folder of the index: files that are in it already are hard-linked.
-            generation: Folder of the generation; encoders that are in it are removed.
+            index: Folder of the index. Encoder files in this folder are hard-linked, not copied.
+            generation: Folder of the generation; encoders in this folder are removed first.
         """
         folder = generation / FOLDER
         shutil.rmtree(folder, ignore_errors=True)
@@ -139,13 +139,13 @@ class OpenIndex(Protocol):
 
     @property
     def curvature(self) -> float:
-        """C of the hierarchy space, whose ball has curvature -c."""
+        """The number c; the ball of the hierarchy space has curvature -c."""
 
     def encoder_info(self, space: str) -> dict[str, Any]:
         """Return the manifest's entry for the encoder of a space."""
 
     def dim(self, space: str) -> int:
-        """Return how many numbers a vector of a space has."""
+        """Return the length of the vectors of a space."""
 
 
 class _Fingerprinted(Protocol):
@@ -245,7 +245,7 @@ class StoredEncoders:
         """Load the encoders of some spaces.
 
         Raises:
-            IndexMismatch: If one is not the encoder that the manifest describes.
+            IndexMismatch: If an encoder is not the one that the manifest describes.
         """
         return Encoders(
             self.text,
@@ -271,7 +271,7 @@ class StoredEncoders:
         return encoder
 
     def _shared_text(self, space: str) -> TextEncoder | None:
-        """Return the text space's encoder if a space's encoder shares it, else ``None``."""
+        """Return the encoder of the text space if another space uses it, else ``None``."""
         shared = self._index.encoder_info(TEXT)["fingerprint"]
         return self.text if self._index.encoder_info(space)["text_encoder"] == shared else None
 

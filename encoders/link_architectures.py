@@ -49,8 +49,8 @@ class LinkPairs:
     """A batch of n (entity, relation) pairs, in each form that an architecture may read.
 
     Attributes:
-        relations: Number of each relation in the graph, inverses from R on, of shape (n,); -1 for a
-            relation that the graph does not have.
+        relations: Number of each relation, of shape (n,): 0 to R - 1 for the R relations of the
+            graph, R to 2R - 1 for their inverses, -1 for a relation that is not in the graph.
         vectors: Returns the entities' vectors in the link space, ``float32`` of shape (n, dim).
         entity_texts: Returns the text of each entity.
         relation_texts: Returns the text of each relation.
@@ -68,39 +68,39 @@ class LinkArchitecture(Protocol):
     """Makes queries of (entity, relation) pairs.
 
     Attributes:
-        method: Name of the score between a query and an entity, for answers.
-        projects: Whether a query is a function of the entity's vector, see :meth:`projection`.
+        method: Name of the score between a query and an entity, for the method of answers.
+        projects: Whether a query is a projection of the entity's vector; see :meth:`projection`.
     """
 
     method: str
     projects: bool
 
     def encode(self, texts: Sequence[str]) -> Floats:
-        """Return vectors of entities that are known by their texts alone, of shape (texts, dim)."""
+        """Return the vectors of entities that are given as texts, of shape (texts, dim)."""
 
     def query(self, pairs: LinkPairs) -> Floats:
         """Return the query of each pair, ``float32`` of shape (n, dim)."""
 
     def query_by_each(self, pairs: LinkPairs) -> Floats:
-        """Return the queries of one entity by n known relations; as :meth:`query`, but faster."""
+        """Return the queries of one entity with n known relations, faster than :meth:`query`."""
 
     def projection(self, number: int, text: str) -> tuple[Projections, int]:
-        """Return the projection of one relation: a set of projections, and its place in the set.
+        """Return the projection of one relation, as a set of projections and an index into the set.
 
         Args:
-            number: Number of the relation in the graph; -1 for one that the graph does not have.
+            number: Number of the relation in the graph; -1 if the graph does not have it.
             text: Text of the relation.
 
         Raises:
-            NotImplementedError: If the architecture has none (see :attr:`projects`).
+            NotImplementedError: If the architecture has no projections (see :attr:`projects`).
         """
 
 
 class TextSide(Protocol):
-    """The text encoder that an architecture reads texts by."""
+    """The text encoder of an architecture."""
 
     def encode(self, texts: Sequence[Any]) -> Floats:
-        """Return one vector per text, or per pair of texts that are read together."""
+        """Return one vector per text or pair of texts; a pair is encoded jointly."""
 
 
 class _EntitySide(Protocol):
@@ -111,21 +111,21 @@ class _EntitySide(Protocol):
         """The text encoder of entities."""
 
     def entities(self, embeddings: Floats) -> Floats:
-        """Return entity vectors of text embeddings."""
+        """Return the vectors of entities from their text embeddings."""
 
 
 class ProjectionSide(_EntitySide, Protocol):
     """A tri-encoder, as :class:`ProjectionArchitecture` uses it."""
 
     def projections(self, relations: Sequence[str]) -> Projections:
-        """Return projections of relation texts."""
+        """Return the projections of relations, which are given as texts."""
 
 
 class PairSide(_EntitySide, Protocol):
     """A bi-encoder, as :class:`PairArchitecture` uses it."""
 
     def queries(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """Return queries of pairs of texts."""
+        """Return the query of each pair (entity text, relation text)."""
 
 
 def _encoded(encoder: _EntitySide, texts: Sequence[str]) -> Floats:
@@ -136,8 +136,9 @@ class ProjectionArchitecture:
     """A tri-encoder: the query is the projection of the entity's vector by the relation.
 
     Args:
-        projections: Returns the projections of the known relations, inverses from R on.
-        encoder: Returns the encoder, for texts and for relations that the graph does not have.
+        projections: Returns the projections of the graph's relations, then of their inverses.
+        encoder: Returns the encoder. It is called only for texts, and for relations that the graph
+            does not have.
     """
 
     method = "relation projection"
@@ -180,7 +181,7 @@ class ProjectionArchitecture:
 
 
 class PairArchitecture:
-    """A bi-encoder: the query is the encoding of the entity's text and the relation's, as a pair.
+    """A bi-encoder: the query is the joint encoding of the entity's text and the relation's text.
 
     Args:
         encoder: Returns the encoder.
@@ -252,7 +253,7 @@ def query_function(
         architecture: Makes the queries.
         vectors: Entity vectors.
         texts: Text of each entity.
-        relations: Text of each relation, inverses from R on.
+        relations: Texts of the graph's relations, then of their inverses.
 
     Returns:
         A function of entities (n,) and relations (n,), which returns ``float32`` of shape (n, dim).

@@ -48,26 +48,26 @@ class LinkEncoder(Protocol):
         """Whether :meth:`entities` changes text embeddings."""
 
     def entities(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return entity vectors of text embeddings, both of shape (n, dim)."""
+        """Return the vectors of entities from their text embeddings, both of shape (n, dim)."""
 
     def described(self) -> dict[str, Any]:
-        """Return the architecture and what else the stored form depends on, for the manifest."""
+        """Return the manifest's entry: the architecture, and its settings if it has any."""
 
     def projections(self, relations: Sequence[str]) -> Projections | None:
-        """Return the stored form of relations, given by their texts; ``None`` if there is none."""
+        """Return projections of relations, given as texts; ``None`` for a bi-encoder."""
 
     def bind(self, relations: Sequence[str]) -> LinkArchitecture:
-        """Return the architecture over a list of relations, given by their texts.
+        """Return the architecture for the relations of a graph.
 
         Args:
-            relations: Text of each relation, inverses from R on.
+            relations: Texts of the relations, then of their inverses.
         """
 
     def save(self, folder: Path) -> None:
-        """Write the encoder of entities with the rest of the encoder in its folder."""
+        """Write the whole encoder into a folder."""
 
     def save_network(self, folder: Path) -> None:
-        """Write the rest of the encoder alone into the folder of a text encoder."""
+        """Write everything but the text encoder of entities, into the folder of that encoder."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,10 @@ class _Kind:
     """An entry of the registry of architectures.
 
     Attributes:
-        load: Loads an encoder from a folder, with a text encoder that may be loaded already, onto a
-            device.
-        open: Makes the architecture of stored projections and an encoder, both loaded on request.
+        load: Loads an encoder from a folder, a text encoder (``None`` if it is not loaded yet) and
+            a device.
+        open: Makes the architecture from two functions, which return the stored projections and
+            the encoder.
     """
 
     load: Callable[[Path, TextEncoder | None, str], LinkEncoder]
@@ -112,10 +113,10 @@ def load_link_encoder(
     Args:
         folder: The encoder's folder.
         text: The text encoder of entities, if it is loaded already.
-        device: Where text encoders compute.
+        device: Device of the text encoders.
 
     Raises:
-        EncoderError: If the folder holds none or a damaged one.
+        EncoderError: If the folder holds no link encoder, or a damaged one.
     """
     kind = _TRI_ENCODER
     with suppress(OSError, ValueError, KeyError, TypeError):  # the loader reports the damage
@@ -130,12 +131,12 @@ def open_architecture(
     encoder: Callable[[], Any],
     text: Callable[[], TextEncoder],
 ) -> LinkArchitecture:
-    """Return the architecture of a name.
+    """Return the architecture that has a given name.
 
     Args:
         name: A key of the registry, or ``None`` for no link encoder.
-        projections: Returns the stored form of the relations, of a tri-encoder.
-        encoder: Returns the link encoder, if there is one.
+        projections: Returns the stored projections; called for a tri-encoder only.
+        encoder: Returns the link encoder; not called if ``name`` is ``None``.
         text: Returns the text encoder.
 
     Raises:

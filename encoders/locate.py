@@ -30,19 +30,19 @@ NETWORK = "hyper_cl"
 """Subfolder of a composition network in the folder of its text encoder."""
 
 HIERARCHY = "hit"
-"""Subfolder of the files of a HiT encoder, besides its text encoder."""
+"""Subfolder of the files of a HiT encoder other than its text encoder."""
 
 GAUSSIAN = "gauss_cse"
-"""Subfolder of the files of a GaussCSE encoder, besides its text encoder."""
+"""Subfolder of the files of a GaussCSE encoder other than its text encoder."""
 
 CONDITION = "condition"
 """Subfolder of a condition network in the folder of its text encoder."""
 
 CROSS = "cross_encoder"
-"""Subfolder of the files of a cross-encoder of triples, besides its transformer."""
+"""Subfolder of the files of a cross-encoder of triples other than its transformer."""
 
 CHECKPOINTS = "checkpoints"
-"""Subfolder of the checkpoints of a training run, in the folder that it writes."""
+"""Subfolder of the checkpoints of a training run, in its output folder."""
 
 TREES = "self_strae"
 """Subfolder of the weights and the tokenizer of a Self-StrAE encoder."""
@@ -67,7 +67,7 @@ def locate(name: str) -> Path:
         name: Path of a folder, or a name on the Hugging Face hub.
 
     Raises:
-        EncoderError: If none of them has the encoder, or the installed package is damaged.
+        EncoderError: If the encoder is found nowhere, or the installed package is damaged.
     """
     path = Path(name)
     if path.is_dir():
@@ -86,7 +86,7 @@ def locate(name: str) -> Path:
 
 
 def findable(name: str | Path) -> str:
-    """Return a name that is independent of the working directory: a path becomes absolute."""
+    """Return the name of an encoder, with the path of an existing folder made absolute."""
     return str(Path(name).resolve()) if Path(name).is_dir() else str(name)
 
 
@@ -98,7 +98,7 @@ def _cached(name: str) -> Path | None:
         folder = Path(snapshot_download(name, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError):
         return None
-    # A snapshot may be incomplete: configuration without weights is no encoder.
+    # A snapshot may be incomplete: configuration without weights is not an encoder.
     complete = (folder / "config.json").exists() and any(
         path.is_file() for path in folder.glob("*.safetensors")
     )
@@ -152,8 +152,8 @@ def _sha256_of(path: Path, *_version: int) -> str:
 def files_of(folder: Path) -> list[Path]:
     """Return the files of a text encoder, relative to its folder, sorted.
 
-    Pickles, models of other back-ends, checkpoints, and subfolders of other networks, which have
-    fingerprints of their own, are left out.
+    The list leaves out pickles, models of other back-ends, checkpoints, and the subfolders of other
+    networks, which have their own fingerprints.
     """
     found = []
     for path in sorted(folder.rglob("*")):
@@ -180,7 +180,7 @@ def fingerprint(folder: Path) -> str:
 def weights_hash(folder: Path) -> str:
     """Hash the weights of a text encoder (hex, 128 bits).
 
-    Copies of a model with other settings or another model card have the same hash.
+    Copies of a model that differ only in settings or model card have the same hash.
     """
     digest = hashlib.blake2b(digest_size=16)
     for relative in files_of(folder):

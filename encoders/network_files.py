@@ -69,7 +69,7 @@ def save_network(folder: Path, config: Mapping[str, Any], weights: Mapping[str, 
 
 
 def network_fingerprint(text: str, shape: Mapping[str, Any], weights: Mapping[str, Tensor]) -> str:
-    """Hash a text encoder's fingerprint with a network (hex, 128 bits).
+    """Hash a network together with the fingerprint of its text encoder (hex, 128 bits).
 
     Args:
         text: Fingerprint of the text encoder.

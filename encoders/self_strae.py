@@ -110,10 +110,10 @@ class _Network(nn.Module):
 class SelfStrAE(InputModule):
     """The encoder of a self-structuring autoencoder, as a module of sentence-transformers.
 
-    Opper and Siddharth, 2024. The two neighbouring nodes of the highest cosine are merged, starting
-    with the tokens, until one node is left. Its vector is the vector of the text. A vector consists
-    of ``channels`` channels of ``size`` numbers. A linear layer, with a weight of shape (size,
-    2 size), composes two nodes; all channels share it.
+    Opper and Siddharth, 2024. Starting with the tokens, the two neighbouring nodes with the highest
+    cosine are merged until one node is left. The vector of this root is the vector of the text. A
+    vector consists of ``channels`` channels of ``size`` numbers. A linear layer, with a weight of
+    shape (size, 2 size), composes two nodes; all channels share the layer.
 
     Args:
         tokenizer: Tokenizer of texts.

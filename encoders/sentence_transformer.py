@@ -39,7 +39,7 @@ def load_sentence_transformer(
     Args:
         folder: The folder.
         device: Device of the model.
-        unit: Keep modules that normalise vectors to length 1; else they are removed.
+        unit: If true, keep modules that normalise vectors to length 1; if false, remove them.
 
     Raises:
         EncoderError: If the folder holds no model in safetensors, or a cross-encoder.
@@ -75,7 +75,7 @@ def load_tunable(folder: Path, device: str, *, unit: bool = True) -> SentenceTra
     """Load a text encoder that can be fine-tuned; see :func:`load_sentence_transformer`.
 
     Raises:
-        EncoderError: If the folder holds no text encoder, or one that is no transformer.
+        EncoderError: If the folder holds no text encoder, or one that is not a transformer.
     """
     model = load_sentence_transformer(folder, device, unit=unit)
     if model.transformers_model is None:
@@ -100,7 +100,7 @@ class LibraryEncoder:
     Attributes:
         model: The model.
         dim: Dimension of vectors.
-        encode: Encodes texts with a model that takes no tokens; ``None`` for one that does.
+        encode: Function that encodes texts; ``None`` for a model that takes tokens instead.
 
     Raises:
         EncoderError: If the folder holds no text encoder, or the adapter does not fit it.
@@ -142,7 +142,7 @@ class LibraryEncoder:
 
     @property
     def trees(self) -> SelfStrAE | None:
-        """The Self-StrAE model, if this is one and parses texts into trees; else ``None``."""
+        """The Self-StrAE model, which parses texts into trees; ``None`` for other models."""
         return self.model[0] if isinstance(self.model[0], SelfStrAE) else None
 
     def to_bfloat16(self) -> None:
@@ -150,7 +150,7 @@ class LibraryEncoder:
         self.model[0].to(torch.bfloat16)
 
     def tokenise(self, texts: Sequence[Text]) -> Mapping[str, list[list[int]]]:
-        """Return ``input_ids`` and the further columns of the tokenizer, one row a text.
+        """Return ``input_ids`` and other columns of the tokenizer, with one row per text.
 
         Rows are truncated to ``longest`` tokens.
         """
@@ -172,7 +172,7 @@ class LibraryEncoder:
         """Return the vectors of tokenised texts.
 
         Args:
-            columns: Rows of the columns that :meth:`tokenise` returned, not padded.
+            columns: Columns from :meth:`tokenise`, with the rows to encode, not padded.
 
         Returns:
             Vectors of shape (rows, dim), ``float32``.
@@ -180,7 +180,7 @@ class LibraryEncoder:
         return forward_tokens(self.model, columns, self._device, unit=self._unit)
 
     def _encode(self, texts: Sequence[Text]) -> NDArray[np.float32]:
-        """Encode texts with a model that takes no tokens."""
+        """Encode texts with a model that does not take tokens."""
         found = self.model.encode(
             list(texts),
             batch_size=TEXTS_PER_BATCH,
@@ -203,7 +203,7 @@ def forward_tokens(
     Args:
         model: A sentence-transformers model whose first module is a transformer.
         tokens: Columns of the model's tokenizer, not padded: ``input_ids`` and, for some
-            tokenizers, further ones.
+            tokenizers, further columns.
         device: Device of the model.
         unit: Normalise vectors to length 1.
 

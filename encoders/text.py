@@ -36,8 +36,8 @@ class TextEncoder:
     Args:
         folder: A sentence-transformers or Hugging Face folder.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
-        unit: Normalise vectors to length 1. Without it, vectors are as the model pools them, for
-            models in which the length has a meaning.
+        unit: Normalise vectors to length 1. If false, vectors are as the model pools them, for
+            models in which the length of a vector has a meaning.
         adapter: Folder of a LoRA adapter in the layout of ``peft``, which is merged into the model.
         max_tokens: Largest number of tokens of a text; longer texts are truncated. The model's own
             limit applies if it is lower.
@@ -71,7 +71,7 @@ class TextEncoder:
 
     @property
     def structured(self) -> SelfStrAE | None:
-        """The Self-StrAE model, if this is one and parses texts into trees; else ``None``."""
+        """The Self-StrAE model, which parses texts into trees; ``None`` for other models."""
         return self._reader.trees
 
     @classmethod
@@ -93,7 +93,7 @@ class TextEncoder:
     def encode(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """Return one vector per text, ``float32`` of shape (texts, dim).
 
-        Vectors have length 1, unless ``unit`` is off.
+        Vectors have length 1, unless ``unit`` is false.
         """
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
         for positions, found in self.stream(texts):
@@ -105,11 +105,11 @@ class TextEncoder:
 
         Args:
             texts: The texts.
-            most: Largest number of tokens, if it is below the limit of the encoder.
+            most: Largest number of tokens; the encoder's own limit applies if it is lower.
 
         Returns:
-            Position and number of tokens of each text above the limit; none for an encoder without
-            a known limit.
+            Position and number of tokens of each text above the limit; empty if the encoder has no
+            known limit.
         """
         longest = self._reader.longest
         if longest is None:

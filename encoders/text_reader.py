@@ -1,4 +1,4 @@
-"""What a text encoder delegates: the model that reads texts, as a protocol."""
+"""Protocol of the model that a text encoder uses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Text", "TextReader"]
 
 Text = str | tuple[str, str]
-"""A text, or two that are read together: "[CLS] one [SEP] other [SEP]"."""
+"""A text, or a pair of texts that are encoded jointly as "[CLS] one [SEP] other [SEP]"."""
 
 
 class TextReader(Protocol):
@@ -30,24 +30,24 @@ class TextReader(Protocol):
 
     @property
     def encode(self) -> Callable[[Sequence[Text]], NDArray[np.float32]] | None:
-        """Makes vectors of texts in a model that takes no tokens; ``None`` for one that does."""
+        """Function that encodes texts; ``None`` for a model that takes tokens instead."""
 
     @property
     def longest(self) -> int | None:
-        """Tokens that are read of a text; ``None`` if there is no limit, or none that is known."""
+        """Largest number of tokens of a text; ``None`` if there is no limit or it is unknown."""
 
     @property
     def trees(self) -> SelfStrAE | None:
-        """The Self-StrAE model, if this is one and parses texts into trees; else ``None``."""
+        """The Self-StrAE model, which parses texts into trees; ``None`` for other models."""
 
     def to_bfloat16(self) -> None:
         """Compute matrix products in bfloat16."""
 
     def tokenise(self, texts: Sequence[Text]) -> Mapping[str, list[list[int]]]:
-        """Return ``input_ids`` and further columns with a row for each text, cut to the limit."""
+        """Return ``input_ids`` and other columns, one row per text, truncated to ``longest``."""
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text, not cut."""
+        """Return the number of tokens of each text, without truncation."""
 
     def __call__(self, columns: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
-        """Return vectors of rows of tokens, a ``float32`` tensor of shape (rows, dim)."""
+        """Return the vectors of tokenised texts, a ``float32`` tensor of shape (rows, dim)."""

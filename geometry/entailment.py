@@ -1,6 +1,6 @@
 """The decision rule of entailment, on the similarity of the Gaussians of premise and hypothesis.
 
-Yoda et al. (EACL 2024, section 4.1) accept a pair if its similarity is at least a threshold. They
+Yoda et al. (EACL 2024, section 3.1) accept a pair if its similarity is at least a threshold. They
 choose the threshold with the best accuracy on validation pairs from a grid in steps of 0.001; the
 search here is exact. A logistic curve turns similarities into probabilities.
 """

@@ -41,14 +41,14 @@ from ontodex.storage.manifest import FORMAT, FileInfo, Manifest, file_info
 __all__ = ["build_generation", "build_index", "steps_of"]
 
 JOB = "job.json"
-"""File with the checksum of a build's inputs: only a build with the same inputs resumes."""
+"""File with the checksum of a build's inputs; a build with the same checksum resumes."""
 
 
 def steps_of(train: LinkTrainer | None = None, train_kge: KGETrainer | None = None) -> list[Step]:
     """Return the steps of a build, in order.
 
     Args:
-        train: Trains a link encoder where none is given; ``None`` for an index without one.
+        train: Trains a link encoder if none is given; ``None`` for no training.
         train_kge: Trains KGE vectors; ``None`` for an index without graph features.
     """
     return [
@@ -77,19 +77,19 @@ def build_index(
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
 ) -> int:
-    """Build the next generation of an index, publish it, and drop old ones that have no reader.
+    """Build and publish the next generation of an index, and delete old ones without readers.
 
-    Texts that the previous generation has encoded by the same encoder are not encoded again. Called
-    again with the same arguments, an interrupted build resumes.
+    Texts that the previous generation has encoded with the same encoder are not encoded again. An
+    interrupted build resumes when it is called again with the same arguments.
 
     Args:
         graph: The graph.
-        path: Folder of the index; made if it does not exist.
+        path: Folder of the index; created if missing.
         encoders: The encoder of each space.
-        train: Trains a link encoder where none is given; ``None`` for an index without one.
+        train: Trains a link encoder if none is given; ``None`` for no training.
         train_kge: Trains KGE vectors; ``None`` for an index without graph features.
-        texts: How the text of an entity is built. Spaces whose encoder brings settings of its own
-            use these.
+        texts: Settings of entity texts. A space whose encoder has its own settings of entity texts
+            uses the encoder's settings.
         settings: Further settings that the result depends on, for the manifest.
         quiet: Show no progress on stderr.
 
@@ -121,7 +121,7 @@ def build_generation(
     update_of: Index | None = None,
     quiet: bool = False,
 ) -> int:
-    """Build and publish a generation, with the writer's lock held; see :func:`build_index`.
+    """Build and publish a generation; the caller holds the writer's lock. See :func:`build_index`.
 
     Args:
         graph: The graph.
@@ -130,7 +130,8 @@ def build_generation(
         steps: The steps of the build.
         texts: How the text of an entity is built.
         settings: Further settings that the result depends on.
-        update_of: The index that is updated, whose trained and fitted parts are carried over.
+        update_of: The index that is updated, whose trained and fitted parts are carried over;
+            ``None`` to train and fit anew.
         quiet: Show no progress on stderr.
     """
     texts = texts or TextSettings()
@@ -174,7 +175,7 @@ def _job(graph: KnowledgeGraph, encoders: Encoders, settings: dict[str, Any]) ->
 
 
 def _open_folder(inputs: Inputs, job: str) -> None:
-    """Keep the folder of an interrupted build of the same job, remove those of others."""
+    """Create the build's folder, or keep it for the same job; remove other unfinished folders."""
     for folder in inputs.index.glob("gen-*.tmp"):
         if folder != inputs.folder or _read_job(folder) != job:
             shutil.rmtree(folder)
@@ -191,7 +192,7 @@ def _read_job(folder: Path) -> str | None:
 def _finish(build: Build, steps: Sequence[Step], number: int) -> None:
     """Remove the working files of all steps, write the manifest, and sync everything."""
     folder, graph = build.inputs.folder, build.inputs.graph
-    build.spaces.clear()  # with their maps of working files
+    build.spaces.clear()  # closes the memory maps of working files
     for name in (JOB, *(name for step in steps for name in step.working_files)):
         file = folder / name
         if file.is_dir():

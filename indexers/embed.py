@@ -22,7 +22,7 @@ from ontodex.storage.integrity import expect_valid
 __all__ = ["ROWS", "Embeddings", "embed", "map_blocks", "map_file", "text_keys"]
 
 ROWS = 16384
-"""Rows that are copied from file to file at a time."""
+"""Number of rows that are copied from file to file at a time."""
 
 Embeddings = NDArray[np.float32]
 
@@ -56,9 +56,9 @@ def embed(
         known: Keys (:func:`text_keys`) and vectors of texts that are encoded already, by the same
             encoder and ``transform``.
         transform: Applied to each block of embeddings before it is stored.
-        width: Numbers in a stored vector, if ``transform`` changes them.
+        width: Length of a stored vector; by default the dimension of the encoder.
         dtype: Type of the stored numbers.
-        geometry: Geometry of the space, which the vectors must be valid in.
+        geometry: Geometry of the space, in which the vectors must be valid.
         quiet: Show no progress on stderr.
 
     Returns:
@@ -89,7 +89,7 @@ def embed(
         disable=quiet or not wanted,
     ) as bar:
         for number, (positions, found) in enumerate(chunks, start=done + 1):
-            with np.errstate(over="ignore"):  # too large numbers become infinite: not valid
+            with np.errstate(over="ignore"):  # infinite numbers are rejected below
                 made = (found if transform is None else transform(found)).astype(dtype)
             expect_valid(geometry, made, [wanted[position] for position in positions.tolist()])
             vectors[missing[positions]] = made
@@ -102,7 +102,7 @@ def embed(
 def map_blocks(
     source: Embeddings, file: Path, function: Callable[[Embeddings], Embeddings]
 ) -> Embeddings:
-    """Apply a function to blocks of rows, into another raw float32 file of the same shape."""
+    """Apply a function to blocks of rows, and write a raw float32 file of the same shape."""
     made = map_file(file, source.shape, new=True)
     for start in range(0, len(source), ROWS):
         made[start : start + ROWS] = function(np.array(source[start : start + ROWS]))
@@ -113,10 +113,10 @@ def map_blocks(
 def map_file(
     file: Path, shape: tuple[int, ...], *, new: bool, dtype: type[np.floating] = np.float32
 ) -> Embeddings:
-    """Map a raw file.
+    """Map a raw file into memory; if ``new``, create the file first.
 
-    The blocks of a new file are allocated at once: on a full disk, writing to a map of a sparse
-    file kills the process.
+    The disk blocks of a new file are allocated at once, because writing to the map of a sparse file
+    on a full disk kills the process.
     """
     if new:
         with file.open("wb") as made:
@@ -135,7 +135,7 @@ def map_file(
 def _known_rows(
     wanted: NDArray[np.bytes_], keys: NDArray[np.bytes_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of ``wanted`` whose key is among ``keys``, and their places in ``keys``."""
+    """Return the rows of ``wanted`` whose keys are in ``keys``, and their positions in ``keys``."""
     order = np.argsort(keys)
     places = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
     rows = np.flatnonzero(keys[places] == wanted)
@@ -152,7 +152,7 @@ def _chunks_done(journal: Path, file: Path, job: str) -> int | None:
 
 
 def _note(journal: Path, vectors: Embeddings, chunks: int, job: str) -> None:
-    """Record how many chunks are done, after they are synced to the disk."""
+    """Sync the vectors to the disk, then record how many chunks are done."""
     assert isinstance(vectors, np.memmap)
     vectors.flush()
     release(vectors)

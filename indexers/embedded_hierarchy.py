@@ -1,4 +1,4 @@
-"""A hierarchy whose entities are points of a Poincaré ball, to fit rules and weights to."""
+"""A hierarchy whose entities are points of a Poincaré ball; rules and weights are fitted to it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ontodex.indexers.embed import text_keys
 __all__ = ["EmbeddedHierarchy", "scores_of"]
 
 ASKED, LISTED = 500, 10
-"""Entities whose best answers a probability is fitted to, and the number of answers of each."""
+"""A probability is fitted to this many entities, with this many best answers each."""
 
 BLOCK = 8192
-"""Entities that are scored at once."""
+"""Number of entities that are scored at once."""
 
 
 def scores_of(
@@ -30,14 +30,14 @@ def scores_of(
     asked: NDArray[np.float64],
     others: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Score entities as parents, or as children, of others.
+    """Score candidates as parents or as children of entities.
 
     Args:
         question: ``"parents"`` or ``"children"``.
-        rule: The rule.
-        distances: Distances between the asked entities and the others.
-        asked: Norms of the asked entities, which broadcast with ``distances``.
-        others: Norms of the others, likewise.
+        rule: The rule that scores.
+        distances: Hyperbolic distances between entities and candidates.
+        asked: Hyperbolic norms of the entities, which broadcast with ``distances``.
+        others: Hyperbolic norms of the candidates, which broadcast with ``distances``.
     """
     if question == "parents":
         return rule.score(distances, others - asked, asked)
@@ -54,7 +54,7 @@ class EmbeddedHierarchy:
         names: Text of each entity.
         items: Lifted points of all entities, of shape (entities, dim + 1).
         c: The curvature is -c.
-        labels: Label of each entity, by default its text; entities of one label are namesakes.
+        labels: Label of each entity, by default its text. Entities with equal labels are namesakes.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class EmbeddedHierarchy:
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """All rows in an order that depends on names alone, so that draws do too."""
+        """All rows, in an order that depends only on names, so that draws do not depend on rows."""
         return np.argsort(text_keys(self.names), kind="stable")
 
     @cached_property
@@ -98,12 +98,12 @@ class EmbeddedHierarchy:
     def some_asked(
         self, question: str, links: NDArray[np.integer], random: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Draw at most :data:`ASKED` entities that have an answer among some links.
+        """Draw at most :data:`ASKED` entities that have an answer among the given links.
 
         Args:
             question: ``"parents"`` or ``"children"``.
             links: Children and their parents, of shape (n, 2).
-            random: Draws them.
+            random: Source of random numbers.
         """
         ends = links[:, 0 if question == "parents" else 1]
         drawn: NDArray[np.int64] = random.permutation(self.order[np.unique(self.places[ends])])[
@@ -120,20 +120,22 @@ class EmbeddedHierarchy:
         *,
         offsets: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]] = (),
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Rank all entities as parents or children of some, as the engine does.
+        """Return the best parents or children of entities, ranked as the engine ranks them.
 
-        Namesakes of the asked entity are left out, and its asserted descendants when parents are
-        asked for (ancestors when children are).
+        Answers to ``"parents"`` leave out the entity, its descendants, and its namesakes that are
+        not its ancestors; answers to ``"children"`` likewise, with ancestors and descendants
+        swapped.
 
         Args:
             question: ``"parents"`` or ``"children"``.
             rule: Scores the answers.
             asked: Rows of the entities, of shape (n,).
-            k: Answers for each.
-            offsets: For each entity, rows of answers and what is added to their scores.
+            k: Number of answers for each entity.
+            offsets: For each entity, rows of answers and the offset of the score of each row.
 
         Returns:
-            Position in ``asked``, row and score of each answer, the best of each entity first.
+            For each answer, the position of its entity in ``asked``, its row and its score; the
+            answers of an entity are in descending order of score.
         """
         points = self.points(asked)
         norms = norm(points, self.c)[:, None]
@@ -170,10 +172,10 @@ class EmbeddedHierarchy:
     def _refused(
         self, question: str, asked: NDArray[np.integer]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the rows that are no answer to each question: itself, descendants and namesakes.
+        """Return the rows that :meth:`best_answers` leaves out for each entity.
 
         Returns:
-            Positions in ``asked``, and rows, ascending.
+            Positions of entities in ``asked``, and the rows, in ascending order of row.
         """
         hierarchy = self.asserted(question)
         by_label = np.argsort(self.groups, kind="stable")

@@ -41,30 +41,36 @@ KGETrainer = Callable[[KnowledgeGraph], ComplEx]
 """Trains KGE vectors (ComplEx) on the known triples of a graph."""
 
 MAX_ENTITIES = 500_000
-"""Entities above which a graph gets no features: a question about links scores every entity."""
+"""Largest number of entities of a graph with features, as a question scores every entity."""
 
 MIN_HELD_OUT, MAX_HELD_OUT = 50, 5000
-"""Triples to fit weights on: at least so many, and at most so many as a rule."""
+"""Smallest, and usual largest, number of held-out triples on which weights are fitted."""
 
 SHARE, MIN_SHARE, MAX_SHARE = 0.05, 0.01, 0.2
-"""Share of the known triples to hold out; the least one, for graphs of which it is more than
-:data:`MAX_HELD_OUT`; the largest one, for graphs that need it for :data:`MIN_HELD_OUT`."""
+"""Shares of the known triples to hold out.
+
+The usual share; the smallest share, which large graphs hold out even if it is more than
+:data:`MAX_HELD_OUT` triples; the largest share, up to which small graphs hold out
+:data:`MIN_HELD_OUT` triples.
+"""
 
 AS_NEW = 4096
-"""Questions that are also asked as if the graph did not have their entities."""
+"""Number of questions that are also scored as if their entities were new to the graph."""
 
 
 def hold_out(graph: KnowledgeGraph) -> KnowledgeGraph | None:
-    """Return a graph to learn links from: its known triples, and validation triples to fit weights.
+    """Return a graph with validation triples, on which the weights of scores can be fitted.
 
-    It is the graph itself if that has at least 50 validation triples. Otherwise a twentieth of the
-    known triples is held out, at least 50 and at most 5,000, or a hundredth if that is more.
+    A graph that has at least 50 validation triples is returned unchanged. Otherwise a twentieth of
+    the known triples is held out, at least 50 and at most 5,000; if a hundredth of them is more
+    than 5,000, a hundredth is held out.
 
-    Entity texts that name neighbours still name those of held-out triples, as texts are not encoded
-    twice: text is then weighted somewhat too high, unless the graph has validation triples.
+    Entity texts may name neighbours. Texts are not encoded again without held-out triples, so the
+    weight of text is then somewhat too high, unless the graph has its own validation triples.
 
     Returns:
-        ``None`` if 50 triples are more than a fifth, or if there are more than 500,000 entities.
+        The graph; ``None`` if fewer than 50 triples can be held out without exceeding a fifth, or
+        if the graph has more than 500,000 entities.
     """
     if graph.n_entities > MAX_ENTITIES:
         return None
@@ -79,7 +85,7 @@ def hold_out(graph: KnowledgeGraph) -> KnowledgeGraph | None:
 
 
 def why_not_learned(graph: KnowledgeGraph) -> str:
-    """Return why :func:`hold_out` returns ``None``; empty if the graph is just too small."""
+    """Return why :func:`hold_out` returns ``None``; an empty text if the graph is too small."""
     if graph.n_entities > MAX_ENTITIES:
         return f"of its {graph.n_entities:,} entities, more than {MAX_ENTITIES:,}"
     if graph.n_triples * MAX_SHARE < MIN_HELD_OUT:
@@ -101,7 +107,8 @@ def query_function_as_new(
         rows: The entities, of shape (n,).
 
     Returns:
-        Their vectors, and a function that makes queries of places in ``rows``.
+        The vectors of the entities, and a function from positions in ``rows`` and numbers of
+        relations to queries.
     """
     labels = [in_words(graph.labels[row]) for row in rows.tolist()]
     vectors = Vectors([encoder.entities(encoder.text.encode(labels))])
@@ -120,16 +127,19 @@ def learn_graph_features(
     *,
     quiet: bool = False,
 ) -> GraphFeatures:
-    """Train KGE vectors, mine rules and fit all weights, or load them if an interrupted build has.
+    """Train KGE vectors, mine rules and fit all weights.
+
+    If an interrupted build has saved the result, the result is loaded.
 
     Args:
         train: Trains the KGE vectors.
-        training_graph: The graph to learn from, see :func:`hold_out`.
+        training_graph: The graph to learn from; see :func:`hold_out`.
         graph: The full graph.
         vectors: Entity vectors of the link space.
         query: Makes queries of the link space.
-        encode_as_new: Encodes entities by their labels alone, as if they were new; returns their
-            vectors, and a function that makes queries of places among them.
+        encode_as_new: Encodes the entities of given rows by their labels alone, as if they were
+            new. Returns their vectors, and a function that makes queries from positions among the
+            given rows.
         folder: Folder of the build, where the result is saved.
         quiet: Show no progress on stderr.
     """
@@ -226,7 +236,7 @@ def _save(features: GraphFeatures, file: Path) -> None:
 
 
 def _linked(triples: NDArray[np.integer], n_entities: int) -> NDArray[np.bool_]:
-    """Return which entities are in a triple, of shape (entities,)."""
+    """Return whether each entity is in a triple, of shape (entities,)."""
     linked = np.zeros(n_entities, dtype=bool)
     linked[triples[:, [0, 2]]] = True
     return linked
@@ -241,7 +251,7 @@ def join(vectors: Embeddings, features: GraphFeatures, file: Path) -> Embeddings
         file: The file to make.
 
     Returns:
-        A map of the file, of shape (entities, dim + numbers of an entity's features).
+        A map of the file, of shape (entities, dim + number of features of an entity).
     """
     dim = vectors.shape[1]
     made = map_file(file, (len(vectors), dim + features.entities.dim), new=True)

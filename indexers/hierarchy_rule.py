@@ -30,30 +30,36 @@ __all__ = [
 ]
 
 MIN_LINKS = 50
-"""Links below which no rule is fitted."""
+"""Smallest number of links to which a rule is fitted."""
 
 MAX_LINKS = 2000
-"""Links at most that a rule is fitted to."""
+"""Largest number of links to which a rule is fitted; more links are sampled."""
 
 QUERIES, CANDIDATES = 500, 10_000
-"""Links by which the weights are chosen, and entities among which their ends are ranked."""
+"""Number of links by which the weights are chosen, and of entities in their rankings."""
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
-"""Grid of weights. A rank depends on every entity, so there is no exact search as for the F1 of
-pairs; between neighbours of the grid the mean reciprocal rank hardly changes."""
+"""Grid of weights of the norms.
+
+The mean reciprocal rank hardly changes between adjacent values. An exact search, as for the F1 of
+pairs, is not possible, because a rank depends on every entity.
+"""
 
 TIE = 1e-6
-"""Scores that differ by less are ties: the wanted parent itself may be among the entities."""
+"""Smallest difference of two scores that is not a tie.
+
+The wanted entity may itself be among the candidates, with a slightly different score.
+"""
 
 NEGATIVES = 10
-"""Negatives of each kind, random entities and siblings of the parent, for each link."""
+"""Number of negatives of each kind (random entities, siblings of the parent) for each link."""
 
 
 def hierarchy_to_fit(graph: KnowledgeGraph, hit: HiT) -> Hierarchy | None:
     """Return the hierarchy of a graph, or ``None`` if it has fewer than :data:`MIN_LINKS` links.
 
     Raises:
-        SettingsError: If it is too small, and the encoder has no rule.
+        SettingsError: If the hierarchy is too small, and the encoder has no rule.
     """
     hierarchy = graph.hierarchy(on_cycle="warn") if graph.hierarchy_relations else None
     links = 0 if hierarchy is None else len(hierarchy.links)
@@ -67,15 +73,15 @@ def hierarchy_to_fit(graph: KnowledgeGraph, hit: HiT) -> Hierarchy | None:
 
 
 def with_rule(hit: HiT, embedded: EmbeddedHierarchy | None) -> HiT:
-    """Return the encoder with a rule fitted to the hierarchy, or its own if none can be fitted.
+    """Return the encoder with a rule fitted to the hierarchy, or unchanged if none can be fitted.
 
     If the encoder was trained on this hierarchy, the rule is fitted to the links that its training
     held out for validation (``"mixed-hop"``). If it held out none (``"multi-hop"``), the rule is
     fitted to training links, and its probabilities are too high for new entities.
 
-    The rule that the encoder brings does not replace a fitted one: its weight is that which
-    classifies pairs best, and ranks the most general entities before direct parents; threshold and
-    probability depend on the weight.
+    The fitted rule is better than the encoder's own rule, whose weight classifies pairs best but
+    ranks the most general entities before direct parents. Threshold and probability depend on the
+    weight.
 
     Args:
         hit: The encoder.
@@ -108,8 +114,8 @@ def held_out_links(hit: HiT, embedded: EmbeddedHierarchy) -> NDArray[np.int32] |
     """Return the links that the encoder's training on this hierarchy held out for validation.
 
     Returns:
-        Of shape (n, 2); ``None`` if it was trained on another hierarchy, or held out fewer than
-        :data:`MIN_LINKS`.
+        Links (child, parent), of shape (n, 2); ``None`` if the encoder was trained on another
+        hierarchy, or if its training held out fewer than :data:`MIN_LINKS` links.
     """
     learnt, hierarchy = hit.learnt, embedded.hierarchy
     if (
@@ -127,18 +133,19 @@ def fit_rule_to_graph(
 ) -> Subsumption | None:
     """Fit a rule to asserted links.
 
-    The weight of a parent's norm is the one that ranks direct parents best among all entities, that
-    of a child's norm the one that ranks direct children best. (The weight that separates
-    subsumptions best from random pairs is larger: it would rank the roots first.) The threshold is
-    that of the best F1 against random entities and siblings. The probability is fitted to answers
-    as users see them: the best parents of some entities, where asserted ancestors are true.
+    The weight of the parent's norm is chosen to rank direct parents best among random entities.
+    The weight of the child's norm is chosen to rank direct children best. (The weight that best
+    separates subsumptions from random pairs would be larger, and would rank the roots first.)
+    The threshold has the best F1 against random entities and siblings. The probability is fitted
+    to the best parents that a search returns for some entities; asserted ancestors count as true.
 
     Args:
         embedded: The hierarchy and its points.
         links: The links that the rule is fitted to, of shape (n, 2); by default all.
 
     Returns:
-        ``None`` if there are too few links, or nearly all entities are ancestors.
+        The rule; ``None`` if there are fewer than :data:`MIN_LINKS` links, or if nearly all
+        entities are ancestors.
     """
     hierarchy, c = embedded.hierarchy, embedded.c
     links = hierarchy.links if links is None else links
@@ -166,9 +173,9 @@ def fit_rule_to_graph(
 
 
 def _best_weights(embedded: EmbeddedHierarchy, links: NDArray[np.integer]) -> tuple[float, float]:
-    """Return the weights with the best mean reciprocal rank, of links' parents and of children.
+    """Return the weights of the parent's and the child's norm with the best mean reciprocal rank.
 
-    They are ranked among :data:`CANDIDATES` random entities.
+    Parents and children of the links are ranked among :data:`CANDIDATES` random entities.
     """
     c, count = embedded.c, len(embedded.items)
     drawn = np.sort(embedded.order[np.random.default_rng(0).permutation(count)[:CANDIDATES]])

@@ -1,7 +1,8 @@
 """Weights of the hybrid score of a relation, fitted on held-out triples.
 
-The score is a weighted sum of eight scores: text, KGE (ComplEx), type constraints, and five of
-case-based evidence (:mod:`ontodex.scoring.graph_features`).
+The score is a weighted sum of eight scores: text, KGE (ComplEx), type constraints, and five scores
+of case-based evidence (:mod:`ontodex.scoring.graph_features`). A question is a held-out triple in
+one direction: an entity, a relation or its inverse, and the true answer.
 """
 
 from __future__ import annotations
@@ -27,43 +28,60 @@ __all__ = ["AnswerScores", "Heads", "draw_questions", "fit", "fit_weights", "sco
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MAX_QUESTIONS = 32768
-"""Questions at most that weights are fitted on."""
+"""Largest number of questions on which weights are fitted."""
 
 MIN_QUESTIONS, SCORED = 1024, 2**30
-"""A graph with very many entities gets fewer questions: as many as score so many answers together,
-and at least so many."""
+"""Smallest number of questions, and largest number of scored answers of all questions together.
+
+They limit the number of questions of a graph with very many entities.
+"""
 
 PER_RELATION = 1024
-"""Questions at most by one relation in one direction."""
+"""Largest number of questions with one relation in one direction."""
 
 LIKELY = 256
-"""Candidates of a question that score best by :data:`START`; each stands for itself."""
+"""Number of likely candidates of a question: those with the best scores by :data:`START`.
+
+A likely candidate stands for itself alone.
+"""
 
 CANDIDATES = 2**24
-"""Candidates of all questions together. Those of a question that are not the likely ones are drawn
-at random, and stand for all other entities."""
+"""Number of candidates of all questions together.
+
+The candidates of a question that are not likely ones are drawn at random, and stand for all other
+entities.
+"""
 
 ASKED = 64
-"""Questions that are scored at once."""
+"""Number of questions that are scored at once."""
 
 BLOCK = 256
-"""Questions whose likelihood is computed at once."""
+"""Number of questions whose likelihood is computed at once."""
 
 START = (20.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 1.0)
-"""Weights where the fit starts: a temperature of 0.05 for cosines, ComplEx as it was trained, 0 for
-type constraints, some for case-based evidence."""
+"""Weights with which the fit starts.
+
+20 for the cosine of texts (a temperature of 0.05), 1 for ComplEx, whose scores are logits, 0 for
+type constraints, then the weights of case-based evidence.
+"""
 
 MIN_WEIGHTS = (0.1, 0.0, *[-np.inf] * 6)
-"""Smallest weights. That of text is positive: text alone scores what the graph does not have."""
+"""Smallest weights.
+
+The weight of text is positive, because only text scores entities that are new to the graph.
+"""
 
 POWER = 0.5
-"""Exponent of the loss that weights are fitted by, see :func:`fit`."""
+"""Exponent ``power`` of the loss by which weights are fitted; see :func:`fit`."""
 
 MIN_SCALE = 0.1
-"""Smallest factor of a relation's weights when their size is fitted."""
+"""Smallest factor by which the weights of a relation are scaled; see :func:`fit_weights`."""
 
 SHRINK = 10.0
-"""Questions that the prior of a relation's weights, the weights of all relations, counts as."""
+"""Number of questions that the prior of a relation's weights counts as.
+
+The mean of the prior is the weights fitted to all relations together.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +89,12 @@ class AnswerScores:
     """Scores of the true answers of questions, and of wrong candidates.
 
     Attributes:
-        own: The scores of each true answer, of shape (questions, scores).
-        others: Those of the candidates, ``float32`` of shape (scores, questions, candidates).
+        own: Scores of the true answers, of shape (questions, scores).
+        others: Scores of the candidates, ``float32`` of shape (scores, questions, candidates).
         offsets: Logarithm of how many entities each candidate stands for, of shape (questions,
-            candidates); minus infinity for candidates that are true answers, or cannot be one.
-        groups: Relation of each question; those from R on are inverses.
+            candidates); minus infinity for candidates that are true answers, or cannot be answers.
+        groups: Number of each question's relation; numbers of at least R, the number of relations,
+            are inverses.
     """
 
     own: Floats
@@ -89,16 +108,18 @@ def fit_weights(
 ) -> NDArray[np.float32]:
     """Fit the weights of each relation, under the softmax of the weighted sum of scores.
 
-    The proportions of the weights are those that rank best. Their size, which changes no rank, is
-    that of greatest likelihood: differences of scores are then log-odds. No weight is below
-    :data:`MIN_WEIGHTS`.
+    First, the weights of a relation are fitted for the best ranks, with the loss of :func:`fit`
+    for :data:`POWER`. Then they are multiplied by a common factor, which changes no rank. The
+    factor is fitted for the greatest likelihood, so that differences of scores are log-odds. No
+    weight is below :data:`MIN_WEIGHTS`.
 
     Args:
         scores: Scores of the answers.
         relations: Number of relations, inverses included.
-        by_direction: Whether the prior of a relation is the fit to all relations of its direction,
-            instead of to all relations. A known tail of a relation is likely to be a tail again, a
-            known head often is not; it makes no difference where KGE vectors count.
+        by_direction: If true, the prior of a relation's weights is fitted to all relations of its
+            direction; if false, to all relations. The directions differ, because a known tail of a
+            relation is likely to be a tail again, while a known head often is not a head again.
+            Where KGE vectors have weight, the setting makes no difference.
 
     Returns:
         ``float32`` of shape (relations + 1, 8); the last row is for relations that the graph does
@@ -116,7 +137,7 @@ def fit_weights(
 def _by_relation(
     scores: AnswerScores, relations: int, start: Sequence[float], power: float, by_direction: bool
 ) -> Floats:
-    """Return the weights of each relation and, in the last row, those of all relations together."""
+    """Return the weights of each relation and, in the last row, of all relations together."""
     everyone, many = np.zeros_like(scores.groups), max(1, len(scores.groups))
     first = np.array([start])
     one = _sums(scores, everyone, first, power)[2][0] / many
@@ -139,19 +160,20 @@ def fit(
     power: float = 0.0,
     rounds: int = 30,
 ) -> Floats:
-    """Return the weights of least loss, of shape (groups, scores), by damped Newton steps.
+    """Return the weights with the least loss, of shape (groups, scores), by damped Newton steps.
 
-    The loss of an answer of probability p is -log p, for the likelihood, or (1 - p^power) / power
-    (Zhang and Sabuncu, "Generalized Cross Entropy Loss", NeurIPS 2018). In the second, answers of
-    small probability count for little, which improves ranks.
+    If ``power`` is 0, the loss of an answer with probability p is -log p, the negative
+    log-likelihood. Otherwise it is (1 - p^power) / power (Zhang and Sabuncu, "Generalized Cross
+    Entropy Loss", NeurIPS 2018): answers of small probability count for little, which improves
+    ranks.
 
     Args:
         scores: Scores of the answers.
         groups: Group of each question.
         prior: Mean of the Gaussian prior of each group's weights, of shape (groups, scores).
-        precision: Its inverse covariance, of shape (scores, scores).
-        power: 0 for the likelihood, at most 1.
-        rounds: Steps at most.
+        precision: Inverse covariance of the prior, of shape (scores, scores).
+        power: Exponent of the loss, from 0 (likelihood) to 1.
+        rounds: Largest number of steps.
     """
     precision = precision + 1e-6 * np.eye(len(precision))
 
@@ -182,8 +204,8 @@ def _sums(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the loss of each group, its gradient (groups, s) and a Hessian (groups, s, s).
 
-    The Hessian of p^power need not be definite. It is replaced by that of log p, which is, times
-    p^power; steps are somewhat smaller by it.
+    The Hessian of p^power may be indefinite. It is replaced by p^power times the Hessian of log p,
+    which is definite. This makes steps somewhat smaller.
     """
     count, size = weights.shape
     loss, slope, curve = np.zeros(count), np.zeros((count, size)), np.zeros((count, size, size))
@@ -217,10 +239,10 @@ class Heads:
     """The entities that questions are about.
 
     Attributes:
-        rows: Their rows, ascending.
-        vectors: Their vectors in the link space.
-        query: Makes queries of the link space, from places in ``rows`` and relations.
-        new: Whether they are treated as entities that the graph does not have, without any links.
+        rows: Rows of the entities, ascending.
+        vectors: Vectors of the entities in the link space.
+        query: Makes queries of the link space from positions in ``rows`` and numbers of relations.
+        new: Whether the entities are treated as new to the graph, that is without links.
     """
 
     rows: NDArray[np.integer]
@@ -234,7 +256,7 @@ def draw_questions(
 ) -> Ints:
     """Draw questions: held-out triples in either direction, ``int64`` of shape (n, 3).
 
-    There are at most :data:`PER_RELATION` questions by one relation in one direction.
+    There are at most :data:`PER_RELATION` questions with one relation in one direction.
     """
     most = min(MAX_QUESTIONS, max(MIN_QUESTIONS, SCORED // graph.n_entities))
     drawn = random.permutation(both_directions(held_out, graph.n_relations))
@@ -254,18 +276,18 @@ def score_answers(
     *,
     quiet: bool = False,
 ) -> AnswerScores:
-    """Compute all scores of the answers of held-out triples, and of candidates.
+    """Compute all scores of the true answers to questions, and of candidates.
 
     Args:
-        graph: The full graph: all of its triples are true.
+        graph: The full graph; all of its triples are true.
         vectors: Entity vectors of the link space.
-        asked: Questions, see :func:`draw_questions`.
-        heads: The entities that they are about.
+        asked: Questions; see :func:`draw_questions`.
+        heads: The entities that the questions are about.
         kge: KGE vectors.
         ranges: Type constraints: vectors of entities and of relations.
         case_based: Case-based evidence.
-        held_out: Triples that none of these scores knows, of shape (n, 3).
-        random: Draws the candidates.
+        held_out: True triples on which none of the scores was trained, of shape (n, 3).
+        random: Source of random numbers for candidates.
         quiet: Show no progress on stderr.
     """
     items = vectors, Vectors([kge.entities]), Vectors([ranges[0]])
@@ -319,13 +341,13 @@ def _first_of_each_relation(questions: Ints) -> Ints:
 def _candidates(
     rough: NDArray[np.float32], size: int, random: np.random.Generator
 ) -> tuple[Ints, NDArray[np.float32]]:
-    """Return the candidates of questions, the likely ones first, and the logarithm of their counts.
+    """Return the candidates of questions, likely ones first, and the logarithm of their counts.
 
     Args:
         rough: An estimate of the score of each entity, of shape (questions, entities); minus
-            infinity for those that cannot be candidates. It is overwritten.
-        size: Number of candidates to draw beside the likely ones.
-        random: Draws them.
+            infinity for entities that cannot be candidates. The array is overwritten.
+        size: Number of candidates to draw in addition to the likely ones.
+        random: Source of random numbers.
 
     Returns:
         Rows of the candidates, and the logarithm of how many entities each stands for, both of

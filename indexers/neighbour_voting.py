@@ -29,16 +29,16 @@ from ontodex.scoring.similarity import EntitySimilarity
 __all__ = ["default_voting", "fit_neighbour_voting"]
 
 MIN_WEIGHT = 0.01
-"""Smallest weight of the subsumption score beside those of the neighbours."""
+"""Smallest weight of the subsumption score; the weights of neighbour scores are divided by it."""
 
 PRECISION = 1e-3
-"""Precision of the Gaussian prior of the weights, whose mean is where their fit starts."""
+"""Precision of the Gaussian prior of the weights; the fit starts at the mean of the prior."""
 
 SYNONYM_COSINE = 0.8
-"""Cosine of a name and a simulated synonym; the median in the Disease Ontology is .83."""
+"""Cosine of a name and a simulated synonym; real synonyms (Disease Ontology): median .83."""
 
 RENAMED = 8
-"""One in so many questions asks for an entity under another name, the others for a new concept."""
+"""One in this many entities is also asked about by a simulated synonym."""
 
 MIN_SLOPE = 1e-6
 """Smallest slope of the probability: a higher score never makes an answer less likely."""
@@ -47,13 +47,16 @@ USUAL = {
     "parents": (0.2116, -1.823, {"itself": 0.51, "parents": 6.378}, (-0.676, -3.675, 3.003)),
     "children": (0.1833, -0.12, {"itself": 1.276}, (-0.297, -0.12, 0.156)),
 }
-"""Fitted to small parts of WordNet, Schema.org and the Human Phenotype Ontology together: slope as
-a multiple of that of the encoder's rule; logit at the threshold of the rule; weights, times the
-slope of the rule; curve."""
+"""Default voting for each question, relative to the encoder's rule.
+
+Slope, divided by the slope of the rule; logit at the threshold of the rule; weights, multiplied by
+the slope of the rule; and curve. Fitted to small parts of WordNet, Schema.org and the Human
+Phenotype Ontology together.
+"""
 
 
 def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
-    """Return weights for a hierarchy that is too small to fit them to.
+    """Return default weights, for a hierarchy that is too small to fit weights to.
 
     Args:
         rule: The rule of the encoder.
@@ -77,11 +80,12 @@ def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
 def fit_neighbour_voting(
     hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors
 ) -> dict[str, NeighbourVoting]:
-    """Fit the weights of neighbours by the likelihood of direct parents, or children, of entities.
+    """Fit the weights of neighbour scores by the likelihood of direct parents (or children).
 
     Indirect ancestors and descendants count as wrong: otherwise the roots, which are above all
-    entities, would be ranked first. Children are asked for in two ways: of new concepts, whose
-    neighbours are siblings, and of entities under another name, which are among their neighbours.
+    entities, would be ranked first. Children are asked for in two ways. An entity that is treated
+    as a new concept has its siblings as neighbours. A simulated synonym of an entity also has the
+    entity itself as a neighbour.
 
     Args:
         hit: The encoder, with the rule of :func:`~ontodex.indexers.hierarchy_rule.with_rule`.
@@ -89,8 +93,8 @@ def fit_neighbour_voting(
         texts: Vectors of the text space, by which neighbours are found.
 
     Returns:
-        Weights for ``"parents"`` and ``"children"``, and the curve that makes probabilities of the
-        weighted sums; empty if there is nothing to fit them to.
+        The weights for ``"parents"`` and ``"children"``, each with the curve from weighted sums to
+        probabilities; empty if ``embedded`` is ``None`` or the encoder has no rule.
     """
     if hit.rule is None or embedded is None:
         return {}
@@ -128,15 +132,17 @@ def _answer_scores(
     drawn: NDArray[np.int64],
     scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
 ) -> link_weights.AnswerScores:
-    """Score a true answer to each question, and drawn candidates, by the rule and by neighbours.
+    """Score one true answer and the drawn candidates for each question.
+
+    The first score is by the rule, the others by the neighbours.
 
     Args:
         question: ``"parents"`` or ``"children"``.
         embedded: The hierarchy and its points.
         rule: The rule.
-        asked: Rows of the asked entities.
+        asked: Rows of the entities that the questions are about.
         drawn: Rows of the candidates.
-        scored: Rows and scores by neighbours of the answers to each question.
+        scored: For each question, the rows that neighbours give a score, and these scores.
     """
     c, groups, hierarchy = embedded.c, embedded.groups, embedded.asserted(question)
     answers = _first_parents(hierarchy, asked, embedded.places)
@@ -170,13 +176,13 @@ def _curve(
     scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
     weights: NDArray[np.float64],
 ) -> tuple[float, float, tuple[float, float, float]]:
-    """Fit the probability that one of the best answers is an ancestor (descendant), direct or not.
+    """Fit the probability that one of the best answers is an ancestor (or descendant).
 
-    The weights rank direct answers first; for the probability the scores get weights of their own.
+    ``weights`` are fitted to rank direct answers first, so the probability gets further weights.
 
     Returns:
-        Slope of the logistic curve over the sum, its logit at zero, and the weight of each score by
-        neighbours in the logit.
+        Slope of the logistic curve as a function of the summed score, its logit at a sum of zero,
+        and the weights with which the three neighbour scores are added to the logit.
     """
     offsets = [(reached, weights @ scores) for reached, scores in scored]
     owners, answers, sums = embedded.best_answers(question, rule, asked, offsets=offsets)
@@ -197,18 +203,18 @@ def _curve(
 def _first_parents(
     hierarchy: Hierarchy, entities: NDArray[np.int64], places: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the parent of each entity that comes first by ``places``."""
+    """Return, for each entity, its parent with the smallest place."""
     parents = [hierarchy.parents(row) for row in entities.tolist()]
     return np.array([of_one[np.argmin(places[of_one])] for of_one in parents], dtype=np.int64)
 
 
 def _no_vectors(asked: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return empty vectors: the neighbours of entities are found by their rows."""
+    """Return empty vectors for entities, whose neighbours are found by row, not by vector."""
     return np.zeros((len(asked), 0), dtype=np.float32)
 
 
 def _synonyms(vectors: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
-    """Return vectors of simulated synonyms: vectors of texts, rotated in random directions."""
+    """Return vectors of simulated synonyms: text vectors, rotated in random directions."""
     noise = unit(random.normal(size=vectors.shape))
     return np.asarray(
         SYNONYM_COSINE * unit(vectors) + (1 - SYNONYM_COSINE**2) ** 0.5 * noise, dtype=np.float32

@@ -1,4 +1,4 @@
-"""Reuse of the previous generation: its vectors by builds, its fitted parts by updates."""
+"""Reuse of the previous generation: of its vectors in builds, of its fitted parts in updates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def open_previous(path: Path) -> Iterator[Index | None]:
     """Open the live generation, if there is one and it can be read.
 
     Raises:
-        IndexMismatch: If a newer version wrote it: then it is not replaced.
+        IndexMismatch: If a newer version of ontodex wrote the generation, which must not be
+            replaced then.
     """
     index = None
     try:
@@ -54,14 +55,15 @@ def known_vectors(
     """Return the keys (``S16``) and vectors of the texts that a generation has in a space.
 
     Args:
-        previous: The generation.
+        previous: The generation, if there is one.
         space: Name of the space.
         encoder: Space whose encoder made the vectors.
         key: Key of the fingerprint in the manifest's entry of this encoder.
-        fingerprint: Fingerprint of the encoder now.
+        fingerprint: Fingerprint of the current encoder.
 
     Returns:
-        ``None`` if there is no such space, it is damaged, or another encoder made its vectors.
+        Keys and vectors; ``None`` if the space does not exist or is damaged, or if its vectors are
+        from an encoder with another fingerprint.
     """
     if previous is None or space not in previous.manifest.spaces:
         return None
@@ -77,7 +79,7 @@ def known_vectors(
 def common_rows(
     before: Sequence[str], after: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of names in both lists: rows in ``after``, then rows in ``before``."""
+    """Return the rows in ``after``, and in ``before``, of the names that are in both lists."""
     known = {name: row for row, name in enumerate(before)}
     pairs = [(row, known[name]) for row, name in enumerate(after) if name in known]
     both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
@@ -85,14 +87,14 @@ def common_rows(
 
 
 def carry_over_projections(made: Projections, index: Index, graph: KnowledgeGraph) -> Projections:
-    """Replace projections of relations that an index has by those it has.
+    """Replace the projections of known relations by the projections that an index stores.
 
-    The text of a relation may be another after an update; its projection stays.
+    A relation keeps its projection in an update, even if its text changes.
 
     Args:
         made: Projections of all relations of the changed graph and of their inverses.
         index: Index of the graph before the update.
-        graph: The graph after it.
+        graph: The graph after the update.
     """
     new, old = common_rows(index.graph.relation_ids, graph.relation_ids)
     rows = np.concatenate([new, new + graph.n_relations])
@@ -103,15 +105,15 @@ def carry_over_projections(made: Projections, index: Index, graph: KnowledgeGrap
 def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatures | None:
     """Return the graph features of an index for the graph after an update.
 
-    New entities and relations have no KGE vectors: they are answered by their texts. Type
-    constraints of entities are those of the new graph.
+    New entities and relations get no KGE vectors, so that only their texts are scored. Type
+    constraints of entities are computed from the new graph.
 
     Args:
         index: Index of the graph before the update.
-        graph: The graph after it.
+        graph: The graph after the update.
 
     Returns:
-        ``None`` if the index has no graph features.
+        The graph features; ``None`` if the index has none.
     """
     if HYBRID not in index.manifest.spaces:
         return None
@@ -120,9 +122,7 @@ def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatu
     relations = np.zeros((2 * count, old.relations.shape[1]), dtype=np.float32)
     ranges = np.zeros((2 * count, old.type_constraints.shape[1]), dtype=np.float32)
     weights = np.repeat(old.weights[:, -1:], 2 * count + 1, axis=1)
-    weights[..., TYPE_CONSTRAINT] = (
-        0.0  # a new relation has no direction among the type constraints
-    )
+    weights[..., TYPE_CONSTRAINT] = 0.0  # a new relation has no type constraint
     numbers = np.full(2 * old_count, -1)
     new, known = common_rows(index.graph.relation_ids, graph.relation_ids)
     for shift, old_shift in ((0, 0), (count, old_count)):
@@ -145,7 +145,10 @@ def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatu
 
 
 def _current_ids(before: KnowledgeGraph, graph: KnowledgeGraph) -> list[str]:
-    """Return a graph's ids as they are after an update, which may give an id to a bare name."""
+    """Return the ids of a graph as they are after an update.
+
+    An update may give an id to an entity that had only a name.
+    """
     old, ids = set(before.ids), set(graph.ids)
     renamed = {}
     for name in old - ids if ids - old else ():

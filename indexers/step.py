@@ -41,11 +41,11 @@ class Space:
 
     Attributes:
         texts: Text that each vector was made of.
-        vectors: Of shape (texts, dim); usually a memory-mapped file in the build's folder.
-        extends: Another space, whose vectors are the first numbers of these; it is then stored as a
-            part of this one.
-        sentences: The sentences or phrases, where a vector belongs to one of these and not to an
-            entity.
+        vectors: Vectors of shape (texts, dim); usually a memory-mapped file in the build's folder.
+        extends: Name of a space whose vectors are the first components of these vectors. That space
+            is stored as a part of this one.
+        sentences: The sentences or phrases, for a space in which each vector belongs to a sentence
+            or phrase instead of an entity.
     """
 
     texts: Sequence[str]
@@ -64,7 +64,7 @@ class Inputs:
         graph: The graph.
         texts: How the text of an entity is built.
         settings: Settings that the result depends on, for the manifest.
-        previous: The live generation, whose vectors of unchanged texts are taken over.
+        previous: The live generation, whose vectors of unchanged texts are reused.
         update_of: The index that is updated, whose trained and fitted parts are carried over;
             ``None`` for a build, which trains and fits anew.
         quiet: Show no progress on stderr.
@@ -98,8 +98,8 @@ class Build:
     Attributes:
         inputs: The inputs.
         encoders: The encoder of each space; steps replace those that they train or fit.
-        training_graph: The graph to learn links from: that of the inputs, or a copy whose
-            validation triples are held out of the known ones.
+        training_graph: The graph to learn links from: the graph of the inputs, or a copy in which
+            some known triples are held out as validation triples.
         spaces: The spaces by name, in the order of the manifest.
         blobs: Further arrays of the store, by name.
         entries: Entries of the manifest.
@@ -114,7 +114,7 @@ class Build:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Add the time that the context takes to the ``seconds`` of the manifest."""
+        """Measure the time in a ``with`` block, and add it to ``seconds`` in the manifest."""
         start, seconds = time.perf_counter(), self.entries.seconds
         yield
         seconds[name] = round(seconds.get(name, 0.0) + time.perf_counter() - start, 3)
@@ -132,16 +132,16 @@ class Build:
     ) -> Embeddings:
         """Embed the texts of a space into a file of the build's folder; see :func:`embed`.
 
-        Vectors of texts that the previous generation has from the same encoder are taken over.
+        Vectors that the previous generation made with the same encoder are reused.
 
         Args:
             space: Name of the space.
             texts: The texts.
             encoder: The text encoder.
-            fingerprint: Where the manifest has the fingerprint that these vectors depend on, as
-                space and key of the ``encoders`` entry, and the fingerprint.
+            fingerprint: Space of the entry in the manifest's ``encoders``, key in that entry, and
+                the fingerprint that this key must have for vectors to be reused.
             transform: Applied to each block of embeddings before it is stored.
-            width: Numbers in a stored vector, if ``transform`` changes them.
+            width: Length of a stored vector; by default the dimension of the encoder.
             dtype: Type of the stored numbers.
         """
         return embed(
@@ -169,10 +169,10 @@ class Build:
         )
 
     def texts_for(self, encoder: LinkEncoder | ConditionEncoder) -> Sequence[str]:
-        """Return the entities' texts as an encoder was trained on them, or those of the text space.
+        """Return entity texts by the settings of an encoder, or of the build if it has none.
 
         Raises:
-            SettingsError: If the encoder has settings that are not of texts.
+            SettingsError: If the encoder's settings of entity texts are invalid.
         """
         texts = settings_from(
             TextSettings, encoder.texts or self.inputs.settings["texts"], str(encoder.text.folder)
@@ -182,7 +182,7 @@ class Build:
         return entity_texts(self.inputs.graph, texts)
 
     def is_text_space(self, texts: Sequence[str], encoder: TextEncoder) -> bool:
-        """Return whether a text encoder makes the vectors of the text space of some texts."""
+        """Return whether encoding the texts would give the vectors of the text space."""
         return (
             encoder.fingerprint == self.encoders.text.fingerprint
             and texts is self.spaces[TEXT].texts
@@ -206,7 +206,7 @@ class Step(ABC):
     working_files: ClassVar[tuple[str, ...]] = ()
 
     def prepare(self, build: Build) -> None:  # noqa: B027 (most steps have nothing to check)
-        """Check the inputs of the build before any step runs, so that it is refused early."""
+        """Check the inputs of the build before any step runs, so that errors are raised early."""
 
     @abstractmethod
     def run(self, build: Build) -> None:

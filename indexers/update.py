@@ -1,4 +1,4 @@
-"""Changing the graph of an index, with its encoders and everything that was fitted for it."""
+"""Updating the graph of an index, with the same encoders and the same fitted parts."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def update_index(
 
     Args:
         path: Folder of the index.
-        change: From the graph of the index to the new one.
-        device: Where to encode.
+        change: Function from the graph of the index to the new graph.
+        device: Device of the encoders.
         quiet: Show no progress on stderr.
 
     Returns:
@@ -41,7 +41,7 @@ def update_index(
         IndexLocked: If another process is writing the index.
         IndexMismatch: If an encoder is not the one that the index was built with.
     """
-    generations.current(path)  # taking the lock would make a folder where there is none
+    generations.current(path)  # raises if there is no index: the lock would create a folder
     with generations.writer(path):
         index = Index.open(path)
         try:

@@ -44,7 +44,8 @@ def inject_adapter(encoder: SentenceTransformer, rank: int) -> None:
 def weaken(trained: SentenceTransformer, encoder: TextEncoder, strength: float) -> None:
     """Scale the update that training made, in place: W0 + strength · (W - W0).
 
-    For an adapter, the factor B of the update B A is scaled.
+    W0 and W are the weights before and after training. For an adapter, the factor B of the update
+    B A is scaled.
 
     Args:
         trained: The trained encoder.
@@ -72,14 +73,14 @@ def write_tuned(
     max_tokens: int,
     rank: int | None,
 ) -> tuple[TextEncoder, Path | None]:
-    """Write a trained text encoder, or its adapter, and load it; a previous encoder is removed.
+    """Write a trained text encoder or its adapter, and load it; a previous encoder is removed.
 
     Args:
         folder: Output folder.
         own: Name of the subfolder for an adapter.
         trained: The trained encoder.
         encoder: The encoder before training.
-        base: Name of the encoder before training, from which an adapter is loaded later.
+        base: Name of the encoder before training; an adapter is stored with this name.
         max_tokens: Number of tokens to which texts were truncated in training; the written encoder
             truncates them likewise.
         rank: Rank of the adapter that :func:`inject_adapter` added; ``None`` after full

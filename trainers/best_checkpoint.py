@@ -35,11 +35,12 @@ class BestCheckpoint(TrainerCallback):
         every: Steps between two measurements.
         measure: Returns the validation score of the model; higher is better.
         quiet: Print no scores on stderr.
-        patience: Measurements without a better score after which the run ends; 0 for no such end.
+        patience: Number of measurements without a better score after which the run ends; 0 to run
+            all steps.
 
     Attributes:
-        model: As given.
-        folder: As given.
+        model: The model in training.
+        folder: Folder of the stored weights.
         history: (step, score) of every measurement.
     """
 
@@ -128,8 +129,8 @@ def run_to_best(
         save_every: Steps between checkpoints for resuming; 0 for none.
 
     Raises:
-        TrainingError: If the loss is not finite. The best checkpoint so far is written then, unless
-            the folder held an encoder before the run.
+        TrainingError: If the loss is not finite. In this case the best checkpoint so far is
+            written, unless the folder held an encoder before the run.
     """
 
     def write_best() -> T:

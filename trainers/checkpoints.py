@@ -177,7 +177,7 @@ def clear_checkpoints(folder: Path) -> None:
 
 
 def clear_model(folder: Path) -> None:
-    """Remove all files of the encoder that is replaced, so that none mixes with the new encoder."""
+    """Remove all files of a previous encoder, so that no file of it mixes with the new encoder."""
     for own in (NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS, TREES):
         shutil.rmtree(folder / own, ignore_errors=True)
     for place in (folder, *folder.glob("[0-9]_*")):  # 1_Pooling, 2_Normalize, …

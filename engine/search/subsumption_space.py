@@ -23,7 +23,7 @@ class SubsumptionSpace:
     """Ranks items as parents (or children) of queries by the subsumption score of HiT.
 
     The score is -(distance + weight * (norm(parent) - norm(child)) - tilt * norm(child)); He et al.
-    (2024, section 3.3) have no tilt. Let x be the query, y the item, b the contribution of the
+    (2024, equation 6) have no tilt. Let x be the query, y the item, b the contribution of the
     norms to the score, and u = |x-y|²/(1-c|y|²), which equals |x|² minus the inner product of the
     lifted points. An item scores above a threshold t if
 

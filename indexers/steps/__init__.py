@@ -1,1 +1,1 @@
-"""The steps of a build, a module each; :mod:`ontodex.indexers.build` has their order."""
+"""The steps of a build, one module per step; :mod:`ontodex.indexers.build` defines the order."""

@@ -1,4 +1,4 @@
-"""The condition space, whose vectors a condition encoder transforms when a question is asked."""
+"""The condition space, whose vectors a condition encoder transforms when a query is answered."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["EmbedConditions"]
 
 
 class EmbedConditions(Step):
-    """Embeds the entities by the text encoder of the condition encoder.
+    """Embeds the entities with the text encoder of the condition encoder.
 
     Resumes after the last chunk of texts.
     """
@@ -20,7 +20,7 @@ class EmbedConditions(Step):
     working_files = ("condition.f32", "condition.json")
 
     def run(self, build: Build) -> None:
-        """Make the condition space, if there is an encoder for it."""
+        """Make the condition space, if there is a condition encoder."""
         condition = build.encoders.condition
         if condition is None:
             return

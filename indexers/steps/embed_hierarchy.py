@@ -17,14 +17,14 @@ __all__ = ["EmbedHierarchy", "FitHierarchy"]
 
 
 class EmbedHierarchy(Step):
-    """Embeds the entities in a Poincaré ball by HiT; resumes after the last chunk of texts."""
+    """Embeds the entities in a Poincaré ball with HiT; resumes after the last chunk of texts."""
 
     name = "encode"
     makes = (HIERARCHY,)
     working_files = ("hierarchy.f32", "hierarchy.json")
 
     def run(self, build: Build) -> None:
-        """Make the hierarchy space, if there is an encoder for it."""
+        """Make the hierarchy space, if there is a hierarchy encoder."""
         encoder = build.encoders.hierarchy
         if encoder is not None:
             texts = hierarchy_texts(build.inputs.graph, encoder.texts, HIERARCHY)
@@ -34,9 +34,9 @@ class EmbedHierarchy(Step):
 class FitHierarchy(Step):
     """Fits the subsumption rule and the neighbour voting to the graph's own hierarchy.
 
-    An update carries over those of its index. A hierarchy with too few links gets the rule that the
-    encoder brings, and weights fitted to other hierarchies. Both fits take seconds: an interrupted
-    run starts anew.
+    An update carries over the rule and the voting of its index. A hierarchy with too few links gets
+    the rule of the encoder, and a voting fitted to other hierarchies. Both fits take seconds, so an
+    interrupted run starts anew.
     """
 
     name = "fit hierarchy"
@@ -46,12 +46,12 @@ class FitHierarchy(Step):
         self._hierarchy: Hierarchy | None = None
 
     def prepare(self, build: Build) -> None:
-        """Take the hierarchy of the graph; refuse an encoder without a rule if it is too small."""
+        """Get the graph's hierarchy; if it is too small, reject an encoder without a rule."""
         if build.encoders.hierarchy is not None and build.inputs.update_of is None:
             self._hierarchy = hierarchy_to_fit(build.inputs.graph, build.encoders.hierarchy)
 
     def run(self, build: Build) -> None:
-        """Give the encoder its rule, and add the weights of neighbour voting to the build."""
+        """Set the rule of the encoder, and add the neighbour voting to the build."""
         encoder, space = build.encoders.hierarchy, build.spaces[HIERARCHY]
         assert encoder is not None
         embedded = None

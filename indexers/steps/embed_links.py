@@ -1,4 +1,4 @@
-"""The link space: train a link encoder, embed the entities by it, project the relations."""
+"""The link space: train a link encoder, embed the entities, make projections of relations."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ saves it into a folder."""
 
 
 class TrainLinks(Step):
-    """Trains a link encoder if none is given; resumes from one that is trained.
+    """Trains a link encoder if none is given.
+
+    After an interruption, an encoder whose training is complete is loaded.
 
     Args:
-        train: Trains it; ``None`` for an index without one.
+        train: Trains the link encoder; ``None`` for no training.
     """
 
     name = "train"
@@ -47,14 +49,14 @@ class TrainLinks(Step):
             made = load_link_encoder(folder, text if shared else None, text.device)
         else:
             made = self._train(build.training_graph, text, build.spaces[TEXT].vectors, folder)
-            sync_tree(folder)  # before the mark: a loss of power must not leave the mark alone
+            sync_tree(folder)  # first, so that "done" implies that all files are on disk
             (folder / "done").touch()
-        made.texts = dataclasses.asdict(build.inputs.texts)  # those that it was trained on
+        made.texts = dataclasses.asdict(build.inputs.texts)  # the texts of the training
         build.encoders = dataclasses.replace(build.encoders, link=made)
 
 
 class EmbedLinks(Step):
-    """Embeds the entities by the link encoder; resumes after the last chunk of texts."""
+    """Embeds the entities with the link encoder; resumes after the last chunk of texts."""
 
     name = "encode"
     needs = (TEXT,)
@@ -84,7 +86,7 @@ class EmbedLinks(Step):
 
 
 class ProjectRelations(Step):
-    """Makes the projections of all relations and their inverses, if the link encoder has some."""
+    """Makes projections of all relations and their inverses, unless the encoder has none."""
 
     name = "encode"
     needs = (LINK,)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["EmbedSentences"]
 
 CHUNK = 4096
-"""Sentences whose trees are in memory at once."""
+"""Number of sentences whose trees are in memory at once."""
 
 
 class EmbedSentences(Step):
@@ -32,12 +32,12 @@ class EmbedSentences(Step):
     working_files = ("entailment.f16", "entailment.json", "span.f32", "span.json")
 
     def prepare(self, build: Build) -> None:
-        """Refuse a text encoder that finds no phrases, if phrases are asked for."""
+        """Reject a text encoder that does not find phrases, if the settings request phrases."""
         if build.inputs.settings.get("spans"):
             expect_trees(build.encoders.text)
 
     def run(self, build: Build) -> None:
-        """Make the entailment space, if it has an encoder, and the span space, if asked for."""
+        """Make the entailment space, if it has an encoder, and the span space, if requested."""
         text, entailment = build.encoders.text, build.encoders.entailment
         if entailment is None and not build.inputs.settings.get("spans"):
             return
@@ -53,10 +53,10 @@ class EmbedSentences(Step):
 
 
 def expect_trees(encoder: TextEncoder) -> SelfStrAE:
-    """Return the part of a text encoder that finds the trees of texts.
+    """Return the Self-StrAE model of a text encoder, which parses texts into trees.
 
     Raises:
-        EncoderError: If it has none.
+        EncoderError: If the text encoder is not a Self-StrAE encoder.
     """
     if encoder.structured is None:
         raise EncoderError(
@@ -67,14 +67,16 @@ def expect_trees(encoder: TextEncoder) -> SelfStrAE:
 
 
 def phrases(sentences: EntitySentences, encoder: TextEncoder) -> EntitySentences:
-    """Return the phrases of sentences: the text of each node of their trees, once for an entity.
+    """Return the phrases of sentences: the texts of all nodes of their trees.
+
+    Equal phrases of an entity are returned once.
 
     Args:
         sentences: The sentences of entities.
-        encoder: A text encoder that finds trees.
+        encoder: A Self-StrAE encoder.
 
     Raises:
-        EncoderError: If it finds none.
+        EncoderError: If ``encoder`` is another text encoder.
     """
     finder = expect_trees(encoder)
     texts: list[str] = []

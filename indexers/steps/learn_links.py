@@ -1,4 +1,4 @@
-"""The hybrid space: graph features, which answer link prediction beside the texts."""
+"""The hybrid space of link prediction: entity vectors of the link space and graph features."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ __all__ = ["LearnLinks"]
 
 
 class LearnLinks(Step):
-    """Trains KGE vectors and fits the weights of all scores; resumes from those that are fitted.
+    """Trains KGE vectors and fits the weights of all scores.
 
-    An update carries over the graph features of its index.
+    After an interruption, complete graph features are loaded. An update carries over the graph
+    features of its index.
 
     Args:
         train: Trains the KGE vectors; ``None`` for an index without graph features.

@@ -1,4 +1,4 @@
-"""The files of a generation: the store, the encoders, and the candidates of large spaces."""
+"""The files of a generation: the store, the encoders, and the FAISS indexes of large spaces."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _arrays(build: Build) -> dict[str, NDArray[Any]]:
 
 
 def _homes(build: Build) -> dict[str, str]:
-    """Return the space in which the vectors of each space are stored, equal vectors once."""
+    """Return, for each space, the space that stores its vectors; shared vectors are stored once."""
     spaces = build.spaces
     homes = {
         name: next(other for other in spaces if spaces[other].vectors is space.vectors)
@@ -97,9 +97,9 @@ def _homes(build: Build) -> dict[str, str]:
 
 
 class MakeCandidates(Step):
-    """Makes the FAISS candidates of large spaces, and measures their recall.
+    """Makes FAISS indexes, which find candidates in large spaces, and measures their recall.
 
-    An interrupted run makes them anew.
+    An interrupted run makes the indexes anew.
     """
 
     name = "candidates"

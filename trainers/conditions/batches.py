@@ -20,8 +20,9 @@ class ConditionBatch:
     Attributes:
         texts: Distinct texts, as indices into ``texts`` of the data set, ``int64``.
         conditions: Distinct conditions, as indices into ``conditions`` of the data set, ``int64``.
-        sides: First and second text of each row, indices into ``texts``, of shape (2, rows).
-        which: Condition of each row, an index into ``conditions``, of shape (rows,).
+        sides: First and second text of each row, indices into the batch's ``texts``, of shape
+            (2, rows).
+        which: Condition of each row, an index into the batch's ``conditions``, of shape (rows,).
         targets: Labels scaled to 0 to 1, ``float32`` of shape (rows,).
     """
 
@@ -49,8 +50,8 @@ class ConditionBatches(EpochBatches[ConditionBatch, NDArray[np.int64]]):
     """Batches of a training run; each epoch contains every pair of rows once, in random order.
 
     Args:
-        data: Rows in pairs.
-        pairs: Pairs of rows in a batch.
+        data: Rows in adjacent pairs.
+        pairs: Number of pairs of rows in a batch.
         epochs: Passes over the data.
         seed: Seed of the order; equal seeds give equal batches.
     """

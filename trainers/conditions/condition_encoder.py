@@ -60,8 +60,8 @@ def train_condition(
             replaced.
         encoder: The text encoder that training starts from.
         settings: Settings of the run.
-        texts: How entity texts were built (the fields of ``ontodex.TextSettings``), if the texts
-            are those of entities.
+        texts: How entity texts were built (the fields of ``ontodex.TextSettings``), if the rows
+            compare entities.
         quiet: Show no progress on stderr.
 
     Raises:
@@ -127,7 +127,7 @@ def train_condition(
 
 
 def _expect_labels(name: str, rows: CstsRows) -> None:
-    """Refuse labels that are out of range."""
+    """Reject labels that are out of range."""
     least, most = LABELS
     wrong = np.flatnonzero(~((rows.labels >= least) & (rows.labels <= most)))
     if len(wrong):
@@ -138,7 +138,7 @@ def _expect_labels(name: str, rows: CstsRows) -> None:
 
 
 def _expect_pairs(rows: CstsRows) -> None:
-    """Refuse rows that are not in adjacent pairs with the same two texts."""
+    """Reject rows that are not in adjacent pairs with the same two texts."""
     even = len(rows) // 2 * 2
     apart = np.flatnonzero(
         (rows.first[0:even:2] != rows.first[1:even:2])

@@ -16,13 +16,14 @@ class ConditionLoss(nn.Module):
     """Squared error of the cosine, plus a contrastive term over the two conditions of a pair.
 
     Yoo et al., "Hyper-CL", ACL 2024, section 3.3: L = mean (cos - y)² over all rows + mean log(1 +
-    exp((cos_low - cos_high) / τ)) over the pairs of rows. The second term is the cross-entropy of
-    a two-way softmax over the cosines of the two rows of a pair; pairs with equal labels are left
-    out of it.
+    exp((cos_low - cos_high) / τ)) over the pairs of rows. Here y is the label, scaled to 0 to 1,
+    and cos_low and cos_high are the cosines of the rows with the lower and the higher label. The
+    second term is the cross-entropy of a softmax over the two cosines of a pair. It leaves out
+    pairs with equal labels.
 
     Args:
-        parts: ``"both"``, or ``"mse"`` or ``"contrastive"`` alone.
-        temperature: τ.
+        parts: ``"both"`` terms, ``"mse"`` (only the first) or ``"contrastive"`` (only the second).
+        temperature: The temperature τ.
 
     Raises:
         SettingsError: If ``parts`` is unknown, or the temperature is not positive.

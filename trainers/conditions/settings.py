@@ -27,12 +27,13 @@ class ConditionTraining:
             ``architecture="hyper"``; 0 for the embedding dimension.
         tune: ``"frozen"`` trains the network on fixed text embeddings (a minute or two without a
             GPU); ``"full"`` trains the text encoder as well.
-        loss: ``"both"``, or ``"mse"`` (squared error of the cosine) or ``"contrastive"`` (which of
-            two conditions makes two texts more similar) alone.
+        loss: ``"mse"`` (squared error of the cosine), ``"contrastive"`` (which of two conditions
+            makes two texts more similar) or ``"both"``.
         temperature: Temperature of the contrastive loss.
-        epochs: Passes over the pairs of rows; 0 for 3 with ``tune="full"``, and with
-            ``tune="frozen"`` for as many as make 1,000 batches, but at least 5 and at most 50.
-        pairs: Pairs of rows in a batch; 0 for 256 with ``tune="frozen"`` and 64 with
+        epochs: Passes over the pairs of rows; 0 for the default. The default is 3 with
+            ``tune="full"``. With ``tune="frozen"`` it makes about 1,000 batches, but is at least 5
+            and at most 50.
+        pairs: Pairs of rows in a batch; 0 for the default, 256 with ``tune="frozen"`` and 64 with
             ``tune="full"``.
         rate: Learning rate of the network.
         encoder_rate: Learning rate of the text encoder, with ``tune="full"``.

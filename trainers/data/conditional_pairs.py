@@ -1,6 +1,6 @@
 """Conditional similarity pairs drawn from a graph.
 
-The conditions are relations; two entities are similar under a condition if they share tails of it.
+The conditions are relations; two entities are similar under a relation if they share tails.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ Tails = dict[int, frozenset[int]]
 """Tails of one entity under each condition."""
 
 Drawn = tuple[int, int, int, int]
-"""Two entities, a condition with shared tails, and a condition without."""
+"""Two entities, a condition under which they share tails, and one under which they do not."""
 
 
 class PairDraw:
-    """Draws pairs of rows without repetition: no two texts are drawn twice.
+    """Draws pairs of rows without repetition: a pair of texts is drawn at most once.
 
     Args:
-        graph: Its known triples are drawn from.
+        graph: The graph, whose known triples give the tails of entities.
         texts: Text of each entity.
-        conditions: Texts of the relations, followed by those of their inverses.
+        conditions: Texts of the relations, followed by the texts of their inverses.
         rng: Source of random numbers.
     """
 
@@ -78,7 +78,8 @@ class PairDraw:
         """Draw pairs of rows: a row with similar entities, then a row with dissimilar ones.
 
         The two rows of a pair have the same entities under different conditions. Conditions take
-        turns; each is drawn for the kind of row that it has been drawn for less often.
+        turns. A condition is drawn for a row with similar entities if it has fewer such rows than
+        rows with dissimilar entities, and the other way round.
 
         Args:
             pairs: Largest number of pairs.
@@ -116,7 +117,7 @@ class PairDraw:
     def _groups(
         self, allowed: NDArray[np.bool_], conditions: Collection[int]
     ) -> dict[int, dict[int, NDArray[np.int64]]]:
-        """Return the entities that have each tail, for each condition."""
+        """Return, for each condition and each of its tails, the entities that have the tail."""
         use = allowed[self._entity] & np.isin(self._condition, list(conditions))
         condition, tail, entity = self._condition[use], self._tail[use], self._entity[use]
         bounds = np.flatnonzero((np.diff(condition) != 0) | (np.diff(tail) != 0)) + 1
@@ -128,7 +129,7 @@ class PairDraw:
         return found
 
     def _similar(self, part: _Part, condition: int) -> Drawn | None:
-        """Draw two entities with shared tails under a condition, and one with different tails."""
+        """Draw two entities that share tails under ``condition``, and a condition without any."""
         shared = part.shared.get(condition)
         if not shared:
             return None
@@ -145,7 +146,7 @@ class PairDraw:
         return None if chosen is None else (first, second, condition, chosen)
 
     def _dissimilar(self, part: _Part, condition: int) -> Drawn | None:
-        """Draw two entities with different tails under a condition, and one with shared tails."""
+        """Draw two entities without shared tails under ``condition``, and a condition with some."""
         members = part.members[condition]
         first = int(members[self._rng.integers(len(members))])
         ours = self._tails_of(first)
@@ -169,7 +170,11 @@ class PairDraw:
         return None
 
     def _choice(self, part: _Part, options: list[int], step: int) -> int | None:
-        """Choose a balanced condition if there is one, among those that need the step most."""
+        """Choose a condition at random among those whose balance ``step`` improves most.
+
+        Conditions that must be balanced are preferred. ``step`` is 1 for a row with similar
+        entities and -1 for a row with dissimilar entities.
+        """
         options = sorted(part.balanced.intersection(options) or options)
         if not options:
             return None
@@ -208,10 +213,13 @@ class PairDraw:
 class _Part:
     """Entities and conditions of a part of a data set, with the balance of each condition.
 
+    The balance is the number of rows with similar entities minus the number of rows with dissimilar
+    entities.
+
     Args:
         groups: For each condition and each of its tails, the entities that have the tail.
         conditions: All conditions of the part.
-        balanced: Conditions that are balanced.
+        balanced: Conditions that must be balanced.
     """
 
     def __init__(
@@ -234,11 +242,11 @@ class _Part:
         self._rows: dict[int, int] = {}
 
     def fits(self, condition: int, step: int) -> bool:
-        """Return whether a condition may be drawn once more.
+        """Return whether a condition is balanced enough for one more row.
 
         Args:
             condition: The condition.
-            step: 1 for a row with similar entities, -1 for one with dissimilar entities.
+            step: 1 for a row with similar entities, -1 for a row with dissimilar entities.
         """
         if condition not in self.balanced:
             return True
@@ -246,7 +254,7 @@ class _Part:
         return found * step <= SLACK + SLACK_SHARE * self._rows.get(condition, 0)
 
     def note(self, similar: int, dissimilar: int) -> None:
-        """Update the balance by a pair of rows."""
+        """Update the balance of the two conditions of a new pair of rows."""
         for condition, step in ((similar, 1), (dissimilar, -1)):
             self.balance[condition] = self.balance.get(condition, 0) + step
             self._rows[condition] = self._rows.get(condition, 0) + 1
@@ -265,9 +273,11 @@ class ConditionalPairsSettings:
 
     Attributes:
         pairs: Largest number of pairs of rows to train on.
-        held_out: Largest number of pairs of rows in each of the four other parts; in ``valid`` and
-            ``test`` also at most a tenth of those to train on.
-        unseen_conditions: Share of the relations that is held out; at least one of three.
+        held_out: Largest number of pairs of rows in each of the four other parts. ``valid`` and
+            ``test`` also have at most a tenth of the number of pairs to train on.
+        unseen_conditions: Share of the relations that is held out; 0 for none. If it is not 0, a
+            graph with three or more relations holds out at least one, except that relations more
+            frequent than :data:`TOO_COMMON` are never held out.
         unseen_entities: Share of the entities that is held out.
         seed: Seed of all draws; equal seeds give equal data sets on every machine.
 
@@ -297,7 +307,7 @@ class ConditionalPairs:
     Attributes:
         train: Training rows: seen entities under seen conditions.
         valid: Validation rows: other pairs of seen entities under seen conditions.
-        test: Test rows: likewise.
+        test: Test rows: further pairs of seen entities under seen conditions.
         unseen_conditions: Test rows of seen entities; at least one row of each pair is under a
             held-out condition.
         unseen_entities: Test rows under seen conditions; both entities are held out.
@@ -323,10 +333,10 @@ def conditional_pairs(
 
     A condition is a relation, or "inverse " and a relation. Two entities that share tails under a
     condition form a similar row with the label 1 + 4 |A ∩ B| / |A ∪ B|, where A and B are their
-    sets of tails. The second row of the pair has a condition under which both have tails but share
-    none: label 1. Only the condition distinguishes the two rows of a pair. Each condition is drawn
-    about equally often (up to a tenth) for both kinds of rows, so that it does not predict the
-    label by itself.
+    sets of tails. The second row of the pair has a condition under which both entities have tails
+    but share none; its label is 1. Only the condition distinguishes the two rows of a pair. Each
+    condition is drawn about equally often (up to a tenth) for both kinds of rows, so that the
+    condition alone does not predict the label.
 
     Args:
         graph: The graph; its held-out triples are not used.
@@ -404,7 +414,7 @@ def _distinct_conditions(graph: KnowledgeGraph) -> list[str]:
 def _relations_to_hold_out(
     graph: KnowledgeGraph, share: float, rng: np.random.Generator
 ) -> list[int]:
-    """Draw relations to hold out, none of them too common; at least two are left."""
+    """Draw relations to hold out, except too frequent ones; at least two relations are left."""
     counts = np.bincount(graph.relations, minlength=graph.n_relations)
     fit = np.flatnonzero((counts > 1) & (counts <= TOO_COMMON * counts.sum()))
     wanted = min(max(1, round(share * graph.n_relations)), graph.n_relations - 2) if share else 0

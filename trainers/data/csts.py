@@ -1,4 +1,4 @@
-"""Reading and writing C-STS as CSV files, with two rows for the same two sentences."""
+"""Reading and writing C-STS as CSV files, with two rows for each pair of sentences."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ def read_csts(path: str | Path, *, paired: bool = True, on_error: str = "raise")
     Args:
         path: A CSV file with the columns ``sentence1``, ``sentence2``, ``condition`` and ``label``,
             1 to 5; other columns are ignored.
-        paired: Expect two rows of every two sentences, under different conditions, as training
-            does, and make them adjacent. Pairs of rows under the same condition are left out, with
-            a :class:`~ontodex.graph.ReadWarning` that counts them (C-STS's training file has some).
+        paired: If true, expect two rows for each pair of sentences, under different conditions, as
+            training does, and make the two rows adjacent. Pairs of rows under the same condition
+            (C-STS's training file has some) are left out, with a
+            :class:`~ontodex.graph.ReadWarning` that counts them. If false, read all rows.
         on_error: Policy for faulty rows: ``"raise"`` stops at the first, ``"warn"`` leaves them out
             with one warning that counts them, ``"skip"`` leaves them out without a warning.
 
@@ -79,7 +80,7 @@ def _rows(reader: csv.DictReader[str], problems: Problems) -> list[tuple[int, Cs
 
 
 def _problem(first: str, second: str, condition: str, label: str) -> str | None:
-    """Return what is wrong with a row, or ``None``."""
+    """Return a message about the fault of a row, or ``None`` if the row has no fault."""
     least, most = LABELS
     for name, text in zip(COLUMNS, (first, second, condition), strict=False):
         if not text:
@@ -93,7 +94,7 @@ def _problem(first: str, second: str, condition: str, label: str) -> str | None:
 
 
 def _paired(rows: list[tuple[int, CstsRow]], problems: Problems) -> list[tuple[int, CstsRow]]:
-    """Return rows with pairs adjacent, without pairs under the same condition."""
+    """Return the rows with each pair adjacent, without pairs under the same condition."""
     groups: dict[tuple[str, str], list[tuple[int, CstsRow]]] = {}
     for line, row in rows:
         groups.setdefault(row[:2], []).append((line, row))

@@ -28,7 +28,7 @@ class CstsRows:
         texts: Distinct texts.
         conditions: Distinct conditions.
         first: First text of each row, an index into ``texts``, ``int64`` of shape (rows,).
-        second: Second text of each row, likewise.
+        second: Second text of each row, an index into ``texts``, ``int64`` of shape (rows,).
         which: Condition of each row, an index into ``conditions``, ``int64`` of shape (rows,).
         labels: Similarity of the texts under the condition, 1 to 5, ``float64`` of shape (rows,).
 
@@ -78,6 +78,6 @@ class CstsRows:
 
     @property
     def targets(self) -> NDArray[np.float64]:
-        """Labels scaled from 1 to 5 to 0 to 1, as targets of cosines."""
+        """Labels, scaled from the range 1 to 5 to the range 0 to 1, as targets of cosines."""
         least, most = LABELS
         return (self.labels - least) / (most - least)

@@ -27,13 +27,13 @@ __all__ = [
 LABELS = ("entailment", "neutral", "contradiction", "not_entailment")
 """Names of the labels.
 
-The last is used by data sets that merge neutral pairs and contradictions.
+``not_entailment`` is used by data sets that do not distinguish neutral pairs and contradictions.
 """
 
 ENTAILMENT, NEUTRAL, CONTRADICTION, NOT_ENTAILMENT = range(4)
 
 LEAST_LINKS = 20
-"""Smallest number of links of a hierarchy from which pairs are made."""
+"""Smallest number of links of a hierarchy from which pairs can be made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +43,8 @@ class EntailmentPairs:
     Attributes:
         texts: Distinct texts.
         premises: Premise of each pair, an index into ``texts``, ``int64`` of shape (pairs,).
-        hypotheses: Hypothesis of each pair, likewise.
-        labels: Numbers of :data:`LABELS`, ``int8`` of shape (pairs,).
+        hypotheses: Hypothesis of each pair, an index into ``texts``, ``int64`` of shape (pairs,).
+        labels: Label of each pair, an index into :data:`LABELS`, ``int8`` of shape (pairs,).
         two_way: Whether each pair is known to be entailed in both directions, ``bool`` of shape
             (pairs,).
 
@@ -102,7 +102,7 @@ class EntailmentPairs:
         return EntailmentPairs(texts, premises, hypotheses, self.labels[which], self.two_way[which])
 
     def split(self, share: float, seed: int) -> tuple[EntailmentPairs, EntailmentPairs]:
-        """Hold out about a share of the pairs; all pairs of a premise stay together.
+        """Hold out all pairs of a random share of the premises.
 
         Args:
             share: Share of the premises, between 0 and 1.
@@ -136,18 +136,18 @@ class EntailmentPairs:
 
 
 def entailment_pairs(source: Any, *, relation: str | None = None, seed: int = 0) -> EntailmentPairs:
-    """Generate entailment pairs from a hierarchy: a child's text entails those of its ancestors.
+    """Generate entailment pairs from a hierarchy: a child's text entails its ancestors' texts.
 
-    The text of an entity is its label, or its label followed by its definition if it has one; which
-    of the two is used is drawn for each pair. Each link gives two entailed pairs, the link itself
-    and one with a more distant ancestor if there is any, and three neutral pairs: the reversed
-    link, the child with a sibling, and the child with a random entity. Neutral pairs rely on the
-    hierarchy being complete. Links that close a cycle are left out.
+    The text of an entity is its label, or its label and its definition; one of the two is drawn for
+    each pair. Each link gives two entailed pairs, the link itself and one with a more distant
+    ancestor if there is any. It also gives three neutral pairs: the reversed link, the child with a
+    sibling, and the child with a random entity. Neutral pairs assume that the hierarchy is
+    complete. Links that close a cycle are left out.
 
     Args:
         source: A graph with a hierarchy, or a source of :func:`ontodex.read`.
-        relation: The relation from child to parent; by default all relations that are named like
-            one.
+        relation: The relation from child to parent; by default all relations with a name such as
+            ``is_a``.
         seed: Seed of all draws.
 
     Raises:

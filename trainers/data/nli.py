@@ -44,7 +44,7 @@ NAMES = {
     "contradicts": CONTRADICTION,
     **{str(number): number for number in (ENTAILMENT, NEUTRAL, CONTRADICTION)},
 }
-"""Labels by name; numbers are those of the public data sets on the Hugging Face Hub."""
+"""Labels by name, and by number as in the public data sets on the Hugging Face Hub."""
 
 UNDECIDED = ("-", "-1", "none")
 """Labels of pairs without agreement of the annotators."""
@@ -59,11 +59,11 @@ def read_nli(
 ) -> EntailmentPairs:
     """Read pairs of premise, hypothesis and label.
 
-    A table (TSV or CSV, recognised by its first line; may be gzipped) has a header with the columns
-    ``premise`` or ``sentence1``, ``hypothesis`` or ``sentence2``, ``label`` or ``gold_label``, as
-    in SNLI, MultiNLI and SICK; or ``sent0``, ``sent1`` and ``hard_neg``, the triples of SimCSE,
-    each of which gives an entailed pair and a contradiction. A file of JSON lines has objects with
-    the same names. Pairs without a gold label (``-``) are left out.
+    The file is a table with a header (TSV or CSV, recognised by the first line; may be gzipped), or
+    has a JSON object with the same names in each line. SNLI, MultiNLI and SICK have the columns
+    ``premise`` or ``sentence1``, ``hypothesis`` or ``sentence2``, and ``label`` or ``gold_label``.
+    SimCSE has the columns ``sent0``, ``sent1`` and ``hard_neg``; each line gives an entailed pair
+    and a contradiction. Pairs without a gold label (``-``) are left out.
 
     Args:
         path: The file.
@@ -174,7 +174,7 @@ def _triple(cells: Cells) -> list[Row]:
 
 
 def _both_ways(cells: Cells, first: str, second: str) -> list[Row]:
-    """Parse labels such as ``A_entails_B`` and ``B_neutral_A``."""
+    """Return pairs in both directions, from labels such as ``A_entails_B`` and ``B_neutral_A``."""
     one, two = (str(cells[name]).split("_") for name in BOTH_WAYS)
     if len(one) != 3 or len(two) != 3:
         raise ValueError(

@@ -45,8 +45,8 @@ class ScoredPairs:
 def read_sts(path: Path, *, on_error: str = "raise") -> ScoredPairs:
     r"""Read a table (TSV or CSV, may be gzipped) with two texts and a score in each line.
 
-    With a header (sent1, sent2 and score; or sentence1, sentence2, relatedness_score and similar
-    names), columns are found by name; without one, they are the first three.
+    If the table has a header (sent1, sent2 and score; or sentence1, sentence2, relatedness_score
+    and similar names), columns are found by name. Otherwise the first three columns are read.
 
     Args:
         path: The file.
@@ -90,7 +90,7 @@ def read_sts(path: Path, *, on_error: str = "raise") -> ScoredPairs:
 
 
 def _columns(cells: Sequence[str]) -> tuple[int, ...]:
-    """Return the columns of the texts and the score by a header; the first three without one."""
+    """Return the columns of the texts and the score, given the first line; see :func:`read_sts`."""
     names = [cell.strip().strip('"').casefold() for cell in cells]
     known = [
         next((names.index(name) for name in header if name in names), None) for header in HEADERS

@@ -32,7 +32,7 @@ TASKS = ("multi-hop", "mixed-hop", "transfer")
 """Tasks on a hierarchy; ``transfer`` has no training links."""
 
 INDIRECT, VALID, TEST = 1, 3, 4
-"""Parts of a split other than the direct links; each has its own stream of random numbers."""
+"""Numbers of the streams of random numbers that draw the parts of a split."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class TaskSettings:
         negatives: Negatives of each kind for each positive.
         held_out: Share of the subsumptions in validation and test together.
         homonyms: Whether an entity named like the child or one of its ancestors may be a negative.
-        relation: The given relation from child to parent; ``None`` for all relations named like
-            one.
+        relation: The relation from child to parent; ``None`` for all relations with a name such as
+            ``is_a``.
         links: :func:`links_fingerprint` of the hierarchy; ``None`` if it was not recorded.
     """
 
@@ -64,11 +64,11 @@ class HierarchyTask:
     """Training links and held-out subsumptions of a hierarchy.
 
     Attributes:
-        train: Direct links (child, parent), ``int32`` of shape (n, 2); none for transfer.
+        train: Direct links (child, parent), ``int32`` of shape (n, 2); empty for transfer.
         valid: Held-out subsumptions that select checkpoint, weight and threshold.
         test: Held-out subsumptions for measurement.
-        known: The full hierarchy, including held-out links, as in the paper: no negative is a true
-            ancestor.
+        known: The full hierarchy, including held-out links. As in the paper, no negative of a child
+            is an ancestor of the child in this hierarchy.
         settings: Settings of the task; ``None`` for files without settings.
     """
 
@@ -92,18 +92,19 @@ def make_task(
 
     Multi-hop inference trains on all direct links; a sample of the indirect subsumptions is halved
     into validation and test. Mixed-hop prediction holds out the same indirect subsumptions and an
-    equal share of the direct links. Transfer holds out all subsumptions, without training links, to
-    evaluate an encoder trained on another hierarchy. The paper does so with Schema.org; for its
-    larger ontologies it uses validation and test of mixed-hop.
+    equal share of the direct links. Transfer has no training links and holds out all subsumptions,
+    to evaluate an encoder trained on another hierarchy. The paper evaluates transfer in this way on
+    Schema.org, and on validation and test of mixed-hop for its larger ontologies.
 
     Args:
         hierarchy: The full hierarchy. For the ontologies of the paper see :func:`with_root`.
         task: One of :data:`TASKS`.
         seed: Seed of split and negatives; equal seeds give equal tasks.
         negatives: Negatives of each kind for each held-out positive.
-        held_out: Share of the indirect (and direct) subsumptions in validation and test together;
-            by default all for transfer, otherwise a tenth.
-        names: Names of the rows, which exclude homonyms from the negatives; see
+        held_out: Share of the subsumptions in validation and test together: of the indirect ones
+            for multi-hop, otherwise of direct and indirect ones. By default 1 for transfer,
+            otherwise a tenth.
+        names: Names of the rows, if homonyms are to be excluded from the negatives; see
             :func:`draw_negatives`.
 
     Raises:
@@ -166,12 +167,12 @@ def with_root(
         graph: The graph.
         identifier: CURIE or IRI of the root; an existing entity with this id is used.
         label: Label of the root.
-        relation: The relation from child to parent; by default all relations named like one define
-            the hierarchy, and the first of them is the relation of the new links.
+        relation: The relation from child to parent. By default all relations with a name such as
+            ``is_a`` define the hierarchy, and the new links have the first of these relations.
 
     Raises:
         GraphError: If the graph has no hierarchy.
-        UnknownRelation: If it has no such relation.
+        UnknownRelation: If the graph does not have ``relation``.
         CycleError: If the hierarchy has a cycle.
 
     Example:

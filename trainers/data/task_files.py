@@ -28,7 +28,7 @@ from ontodex.trainers.data.subsumptions import TASKS, HierarchyTask, TaskSetting
 __all__ = ["hierarchy_task", "read_settings", "read_task", "write_task"]
 
 LEAST_INDIRECT = 100
-"""Smallest number of indirect subsumptions for multi-hop as the default task."""
+"""Smallest number of indirect subsumptions with which multi-hop is the default task."""
 
 
 def hierarchy_task(
@@ -49,12 +49,14 @@ def hierarchy_task(
             tenth of the direct links; ``"transfer"`` holds out all subsumptions and has no training
             links. The default is multi-hop; for a flat hierarchy, with fewer than 100 indirect
             subsumptions, it is mixed-hop, with a warning.
-        relation: The relation from child to parent; by default all relations named like one.
+        relation: The relation from child to parent; by default all relations with a name such as
+            ``is_a``.
         seed: Seed of split and negatives.
-        negatives: Negatives of each kind for each pair.
+        negatives: Negatives of each kind (random, hard) for each positive.
         homonyms: Whether an entity with the label of the child or of an ancestor may be a negative,
             as in the paper.
-        pairs: A folder of pairs: read if it has files, otherwise written.
+        pairs: A folder of pairs. If the folder has files, the pairs are read; otherwise the pairs
+            are drawn and written.
 
     Raises:
         GraphError: If the graph has no hierarchy, or one too small for the task.
@@ -209,11 +211,11 @@ def read_task(folder: Path, ids: Sequence[str]) -> HierarchyTask:
 
 
 def read_settings(folder: Path) -> TaskSettings | None:
-    """Return the settings of the task in a folder; ``None`` if it has none, as the public data.
+    """Return the settings of the task in a folder; ``None`` without settings (the public data).
 
     Raises:
         ReadError: If ``settings.json`` is not an object.
-        SettingsError: If it has unknown keys.
+        SettingsError: If ``settings.json`` has unknown keys.
     """
     path = folder / "settings.json"
     if not path.exists():

@@ -39,7 +39,7 @@ class EntailmentBatch:
 
 
 class EntailmentBatches(EpochBatches[EntailmentBatch, list[Ints]]):
-    """Batches of a training run, with all pairs of a premise in the same batch where they fit.
+    """Batches of a training run, with all pairs of a premise in the same batch if possible.
 
     Pairs with the same premise are batched together so that the premise is encoded once.
 
@@ -79,5 +79,5 @@ class EntailmentBatches(EpochBatches[EntailmentBatch, list[Ints]]):
         order = np.argsort(turn, kind="stable")
         ends = np.linspace(0, len(order), self.per_epoch + 1)[1:-1].round().astype(np.int64)
         starts = np.searchsorted(turn[order], turn[order][ends])
-        # The pairs of a premise are in one batch, unless they are too many: then they are split.
+        # The pairs of a premise are split only if they are too many for one batch.
         return np.split(order, np.where(np.diff(starts, prepend=0) > 0, starts, ends))

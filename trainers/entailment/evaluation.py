@@ -120,7 +120,7 @@ def evaluate_judged(
     """Compare the judgements of a model with labels.
 
     Direction is measured on entailed pairs that are not entailed both ways (Yoda et al., EACL 2024,
-    section 4.2); equal similarities count as wrong.
+    section 3.2); equal similarities count as wrong.
 
     Args:
         judged: Scores of the model.
@@ -174,7 +174,7 @@ def evaluate_judged(
 def length_baselines(pairs: EntailmentPairs) -> dict[str, float]:
     """Return how often the longer text of an entailed pair is its premise.
 
-    This is the baseline of direction in Yoda et al. (EACL 2024, section 4.2). It reads no meaning.
+    This is the baseline of direction in Yoda et al. (EACL 2024, section 3.2). It reads no meaning.
 
     Args:
         pairs: The pairs; those that are entailed both ways are left out.

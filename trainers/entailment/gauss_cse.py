@@ -79,7 +79,7 @@ class GaussCSEModel(nn.Module):
     def gaussians(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
         """Return the Gaussians of tokenised texts, ``float32`` of shape (texts, 2d).
 
-        They are computed as in training.
+        The Gaussians are computed as in training.
         """
         vectors = torch.from_numpy(self.tower.encode(tokens)).to(self.tower.encoder.device)
         return np.asarray(self.heads(vectors).cpu().numpy())
@@ -123,7 +123,7 @@ def train_gauss_cse(
         folder: Output folder: new, empty, or holding a previous GaussCSE encoder, which is
             replaced.
         encoder: The text encoder that training starts from.
-        base: Name of ``encoder``, from which an adapter is loaded later.
+        base: Name of ``encoder``; a trained adapter is stored with this name.
         settings: Settings of the run.
         quiet: Show no progress on stderr.
 
@@ -189,7 +189,7 @@ def train_gauss_cse(
 
 
 def _losses(train: EntailmentPairs, valid: EntailmentPairs, losses: str | None) -> str:
-    """Return the losses for which the pairs have labels; refuse losses that lack their labels."""
+    """Return the losses to use; reject pairs without the labels that these losses need."""
     for name, pairs in (("training", train), ("validation", valid)):
         if not pairs.entailed.any() or pairs.entailed.all():
             found = (

@@ -24,11 +24,11 @@ DIRECTED = 0.5
 class EntailmentLoss(nn.Module):
     """The contrastive loss of GaussCSE plus a logistic loss on all labelled pairs.
 
-    The contrastive loss (Yoda et al., EACL 2024, section 3.2) is a cross-entropy over similarities
-    to a premise p, divided by the temperature. The positive is an entailed hypothesis h; the
-    negatives are the other entailed hypotheses of the batch (``ent``), contradictions (``con``),
-    and the similarities sim(p'‖h) of premises p' to h (``rev``). Known entailments are excluded
-    from the negatives.
+    The contrastive loss (Yoda et al., EACL 2024, section 2.4) is a cross-entropy over similarities
+    sim(hypothesis‖premise), divided by the temperature. The positive is sim(h‖p) of an entailed
+    hypothesis h and its premise p. The negatives are sim(h'‖p) of the other entailed hypotheses of
+    the batch (``ent``) and of contradictions (``con``), and the reversed sim(p'‖h) of all premises
+    p' of the batch (``rev``). Known entailments are excluded from the negatives.
 
     The logistic loss, which the paper does not have, fits a logistic curve over the similarity that
     separates entailed pairs from all others. With ``rev``, it also classifies reversed pairs as not
@@ -46,7 +46,7 @@ class EntailmentLoss(nn.Module):
         self._con, self._rev = "con" in losses, "rev" in losses
         self._similarity, self._temperature, self._pairs = similarity, temperature, pairs
         self.curve = nn.Parameter(torch.tensor([20.0, 0.5]))
-        """Steepness of the logistic curve, and the similarity at its middle."""
+        """Steepness of the logistic curve, and the similarity with a probability of 0.5."""
 
     def forward(self, gaussians: Tensor, batch: EntailmentBatch) -> Tensor:
         """Return the loss of a batch.

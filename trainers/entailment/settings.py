@@ -16,20 +16,22 @@ class GaussCSETraining:
     Attributes:
         losses: Negatives of an entailed hypothesis: ``"ent"`` (the other hypotheses of the batch),
             ``"ent+con"`` (contradictions as well), ``"ent+rev"`` (reversed pairs as well) or
-            ``"ent+con+rev"`` (all). By default all that the pairs have: ``"ent+con+rev"``, or
-            ``"ent+rev"`` without contradictions.
+            ``"ent+con+rev"`` (all). By default ``"ent+con+rev"``, or ``"ent+rev"`` if the pairs
+            have no contradictions.
         similarity: How a KL divergence in d dimensions becomes a similarity: ``"scaled"`` is 1 / (1
-            + KL/d), ``"paper"`` 1 / (1 + KL), ``"per-dimension"`` that of the authors' code.
+            + KL/d), ``"paper"`` is 1 / (1 + KL), ``"per-dimension"`` is the formula of the authors'
+            code.
         pairs: Weight of the logistic loss on all labelled pairs; 0 in the paper.
         temperature: Temperature of the contrastive loss.
-        activation: Activation of the means: ``"none"``, or ``"tanh"`` as in the paper.
+        activation: Activation of the means: ``"none"``, or ``"tanh"`` as in the
+            authors' code; the paper has none.
         tune: ``"full"`` trains all weights of the text encoder, ``"adapter"`` a LoRA adapter of a
             few megabytes.
         epochs: Passes over the pairs.
         batch: Approximate number of pairs in a batch.
         rate: Learning rate of the text encoder; 0 for 1e-4 with ``tune="full"`` and 3e-4 with
-            ``tune="adapter"``. With 1e-3, texts of other domains than the training pairs all became
-            similar.
+            ``tune="adapter"``. With 1e-3, texts from other domains than the training pairs all
+            became similar to each other.
         head_rate: Learning rate of the heads for mean and variance.
         rank: Rank of the adapter.
         max_tokens: Texts are truncated to this many tokens, special tokens included.

@@ -40,14 +40,14 @@ def evaluate_baselines(
 
     Args:
         task: A task of :func:`.hierarchy_task`.
-        graph: The graph of its entities. The text of an entity is its label, as for HiT.
+        graph: The graph of the task. The text of an entity is its label, as for HiT.
         baselines: ``"probe"``: cosine of a pretrained encoder; ``"classifier"``: the same encoder
             fine-tuned on pairs; ``"static"``: Poincaré embeddings without texts, for multi-hop
             alone, since they embed the entities of training links only.
         base: The pretrained encoder.
         limit: Largest number of positives in validation and in test, drawn by ``seed``; ``None``
             for all.
-        seed: Seed of that sample.
+        seed: Seed of the sample that ``limit`` draws.
         classifier: Settings of the classifier's training.
         static: Settings of the embeddings' training.
         device: Device of encoders and runs.
@@ -89,7 +89,7 @@ def evaluate_baselines(
 
 
 def expect_baselines(baselines: Sequence[str]) -> None:
-    """Refuse unknown baselines.
+    """Reject unknown baselines.
 
     Raises:
         SettingsError: If a name is not one of :data:`BASELINES`.
@@ -99,10 +99,10 @@ def expect_baselines(baselines: Sequence[str]) -> None:
 
 
 def expect_trained_members(task: HierarchyTask, baselines: Sequence[str]) -> None:
-    """Refuse static embeddings if a member of the hierarchy is in no training link.
+    """Reject static embeddings if an entity of the hierarchy is in no training link.
 
     Raises:
-        SettingsError: If ``baselines`` names ``"static"``, and some member would have no embedding.
+        SettingsError: If ``baselines`` has ``"static"``, and an entity would have no embedding.
     """
     if (
         "static" in baselines

@@ -45,8 +45,8 @@ class TextHierarchy:
     A text encoder cannot distinguish such entities.
 
     Args:
-        task: Its training links are the links of the hierarchy; its full hierarchy excludes true
-            ancestors from the negatives.
+        task: The task. Its training links are the links of the hierarchy. Its full hierarchy
+            excludes true ancestors from the negatives.
         names: Text of every entity.
 
     Attributes:
@@ -79,13 +79,13 @@ class TextHierarchy:
         return distinct((below * len(self.texts) + above)[below != above])
 
     def linked(self, texts: Ints) -> tuple[Ints, Ints]:
-        """Return (child, parent) positions of the training links among the given texts."""
+        """Return the positions in ``texts`` of children and parents of the links between them."""
         keys = texts[:, None] * len(self.texts) + texts[None]
         children, parents = np.nonzero(within(self._links, keys))
         return children, parents
 
     def false_parents(self, children: Ints, texts: Ints) -> NDArray[np.bool_]:
-        """Return which texts are neither the child nor its ancestors.
+        """Return whether each text is neither the child nor an ancestor of the child.
 
         Args:
             children: Texts of the children, of shape (children,).
@@ -102,8 +102,8 @@ class TextHierarchy:
 class HierarchyBatches(EpochBatches[HierarchyBatch, tuple[Ints, Ints]]):
     """Batches of families: parents with some of their children, so that most links share a text.
 
-    All training links among the texts of a batch are positives. All texts that are not ancestors of
-    the child are negatives: siblings, which are the hard ones, and the other texts of the batch.
+    All training links between texts of a batch are positives. All texts of the batch that are not
+    ancestors of the child are negatives; siblings of the child are hard negatives.
 
     Args:
         hierarchy: The training hierarchy.
@@ -154,8 +154,8 @@ class HierarchyBatches(EpochBatches[HierarchyBatch, tuple[Ints, Ints]]):
 class TripletBatches(EpochBatches[HierarchyBatch, Ints]):
     """Batches of the paper: random links, each with its own random or hard negatives.
 
-    Negatives that have the name of the child, or are ancestors of one of its homonyms, are left
-    out, as in :class:`HierarchyBatches`.
+    As in :class:`HierarchyBatches`, a negative is left out if it has the name of the child, or if
+    it is an ancestor of an entity with the name of the child.
 
     Args:
         hierarchy: The training hierarchy.

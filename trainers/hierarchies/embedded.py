@@ -36,11 +36,11 @@ class EmbeddedHierarchy:
 
     Attributes:
         points: Points, ``float32`` of shape (entities, dim).
-        c: Minus the curvature of the ball.
-        texts: Text of each entity that was encoded.
-        training: What the encoder was trained on; ``None`` if its settings do not tell.
-        rule: Rule of the index that the points come from, or ``None`` for those of an encoder.
-        upward: Relations of the index's hierarchy, from child to parent, if they were named.
+        c: The number c; the ball has curvature -c.
+        texts: The encoded text of each entity.
+        training: What the encoder was trained on; ``None`` if unknown.
+        rule: Rule of the index, if the points are from an index; ``None`` if an encoder made them.
+        upward: Relations from child to parent that were given to the index; empty if none were.
     """
 
     points: NDArray[np.float32]
@@ -51,7 +51,7 @@ class EmbeddedHierarchy:
     upward: tuple[str, ...] = ()
 
     def training_of(self, hierarchy: Hierarchy) -> Learnt | None:
-        """Return what the encoder was trained on, if that is the links of this hierarchy."""
+        """Return :attr:`training` if the encoder was trained on this hierarchy, else ``None``."""
         if self.training is None:
             return None
         links = links_fingerprint(hierarchy.links, self.texts)
@@ -65,7 +65,7 @@ class EmbeddedHierarchy:
             model: Name of the encoder, for the message.
 
         Warns:
-            UserWarning: If training saw some of what the task holds out.
+            UserWarning: If the encoder was trained on some of the pairs that the task holds out.
         """
         training, settings = self.training_of(task.known), task.settings
         if training is None or settings is None:
@@ -95,11 +95,12 @@ def evaluate_embedded(
         seed: Seed of the sample of queries.
 
     Returns:
-        The figures of :func:`.evaluate_points`, and with the prefix ``prior.`` those of
-        :func:`.evaluate_prior`; those of :func:`.ancestor_recall` by the weight of the paper's rule
-        that was fitted on random negatives, with the prefix ``two_weights.`` by the parent's weight
-        of the rule of two, and with the prefix ``distance_only.`` by distance alone; for an index
-        also those of :func:`.evaluate_rule` and the recall by the weight of its rule, with the
+        The figures of :func:`.evaluate_points`, and those of :func:`.evaluate_prior` with the
+        prefix ``prior.``. The figures of :func:`.ancestor_recall` with the weight of the paper's
+        rule that was fitted on random negatives, the same with the weight of the rule of two
+        weights (prefix ``two_weights.``) and by distance alone (prefix ``distance_only.``). If the
+        points are from an index, also the figures of :func:`.evaluate_rule` and the recall with the
+        weight of the index's rule, both with the
         prefix ``index.``.
     """
     points, c = embedded.points, embedded.c
@@ -127,8 +128,8 @@ def evaluate_with_neighbours(
 ) -> dict[str, float]:
     """Classify the test pairs by HiT's distance and norms together with neighbour voting.
 
-    The votes are those of the training links; their weights come from a logistic regression on
-    validation, as in the engine.
+    Only training links vote. The weights of all scores are fitted by a logistic regression on the
+    validation pairs.
 
     Args:
         task: Training links, validation and test pairs.
@@ -147,7 +148,7 @@ def evaluate_with_neighbours(
 def _measure(
     embedded: EmbeddedHierarchy, votes: NeighbourVotes
 ) -> Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float64]]:
-    """Return the function from pairs to their scores, of shape (scores, pairs)."""
+    """Return a function from children and parents to scores, of shape (scores, pairs)."""
 
     def measure(children: NDArray[np.integer], parents: NDArray[np.integer]) -> NDArray[np.float64]:
         return np.stack(

@@ -84,7 +84,7 @@ class HiTModel(nn.Module):
     ) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return the points of the given texts, ``float32`` of shape (texts, dim).
 
-        They are computed as in training.
+        The points are computed as in training.
 
         Raises:
             TrainingError: If a vector is not finite.
@@ -119,7 +119,7 @@ def train_hit(
         names: Text of every entity.
         folder: Output folder: new, empty, or holding a previous HiT encoder, which is replaced.
         encoder: The text encoder that training starts from.
-        base: Name of ``encoder``, from which an adapter is loaded later.
+        base: Name of ``encoder``; a trained adapter is stored with this name.
         settings: Settings of the run.
         texts: How ``names`` were built (the fields of ``ontodex.TextSettings``); stored with the
             encoder.

@@ -13,21 +13,21 @@ __all__ = ["HierarchyLoss"]
 class HierarchyLoss(nn.Module):
     """Sum of the hyperbolic clustering loss, the centripetal loss and a contraction term.
 
-    With d the distance and ‖·‖ the distance to the origin, the losses of a link of child c and
-    parent p with a negative n are relu(d(c, p) - d(c, n) + cluster) and relu(‖p‖ - ‖c‖ +
-    centripetal). Both compare distances only, so that all points may drift outwards together; links
-    then become long and cross the ball, and subsumptions over several links are lost. The
-    contraction term, the mean of ‖·‖ over the batch, prevents this drift; it is not in the
-    paper.
+    Let d be the hyperbolic distance and ‖·‖ the distance to the origin. For a link from child c to
+    parent p and a negative n, the clustering loss is relu(d(c, p) - d(c, n) + cluster), and the
+    centripetal loss is relu(‖p‖ - ‖c‖ + centripetal). Both losses depend on differences of
+    distances only, so that all points may drift outwards together. Links then become long and cross
+    the ball, and subsumptions over several links are lost. The contraction term, the mean of ‖·‖
+    over the batch, prevents this drift; the paper does not have it.
 
     Args:
         c: The curvature of the ball is -c.
         cluster: Margin of the clustering loss, 5 in the paper.
         centripetal: Margin of the centripetal loss, 0.1 in the paper.
         contraction: Weight of the contraction term.
-        smooth: Replace the mean of a link's hinge losses by log(1 + Σ exp(d(c, p) - d(c, n) +
-            cluster)) over its negatives. The nearest negatives dominate this sum; with in-batch
-            negatives, most are far away already.
+        smooth: If false, the clustering loss of a link is the mean over its negatives. If true, it
+            is log(1 + Σ exp(d(c, p) - d(c, n) + cluster)), where the nearest negatives dominate the
+            sum; most in-batch negatives are far away already.
     """
 
     def __init__(
@@ -50,8 +50,8 @@ class HierarchyLoss(nn.Module):
 
         Args:
             vectors: Pooled vectors of the batch's texts, of shape (n, dim).
-            children: Position of each link's child, of shape (links,).
-            parents: Position of each link's parent, of shape (links,).
+            children: Position of each link's child in ``vectors``, of shape (links,).
+            parents: Position of each link's parent in ``vectors``, of shape (links,).
             negatives: Whether a text is a negative of a link, ``bool`` of shape (links, n).
         """
         points = clip(vectors, self._c)

@@ -142,7 +142,7 @@ class _Classifier(nn.Module):
 
 
 def _batches(task: HierarchyTask, settings: PairClassifierTraining) -> list[Rows]:
-    """Return batches of (child, parent, label) rows, from no more links than the steps need."""
+    """Return batches of (child, parent, label) rows; if the steps need fewer links, sample them."""
     links = task.train
     if not len(links):
         raise TrainingError(

@@ -16,9 +16,9 @@ PAIRS_PER_BLOCK = 65_536
 
 
 def probe(encoder: TextEncoder, names: Sequence[str]) -> Score:
-    """Return the cosine of "[child] is a [mask]." and "[child] is a [parent]." as a score.
+    """Return a score of pairs: the cosine of "[child] is a [mask]." and "[child] is a [parent].".
 
-    Source: He et al. 2024, section 4.2.
+    Source: He et al. 2024, section 4.3.
 
     Args:
         encoder: A pretrained text encoder with a mask token.
@@ -49,7 +49,7 @@ def mask_token(encoder: TextEncoder) -> str:
     """Return the mask token of an encoder's tokenizer.
 
     Raises:
-        EncoderError: If there is none.
+        EncoderError: If the tokenizer has no mask token.
     """
     from transformers import AutoTokenizer
 

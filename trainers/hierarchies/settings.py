@@ -17,8 +17,8 @@ class HiTTraining:
         tune: ``"full"`` trains all weights of the text encoder, ``"adapter"`` a LoRA adapter of a
             few megabytes.
         batches: ``"families"``: parents with some of their children; every other text of the batch
-            is a negative, and the nearest weigh most. ``"random-triplets"`` and ``"hard-triplets"``
-            are those of the paper: each link with negatives of its own.
+            is a negative, and the nearest negatives weigh most. ``"random-triplets"`` and
+            ``"hard-triplets"``: each link with its own negatives, as in the paper.
         epochs: Passes over the links.
         families: Families in a batch, with ``batches="families"``.
         children: Largest number of children in a family, with ``batches="families"``.
@@ -32,9 +32,9 @@ class HiTTraining:
             better in our benchmarks.
         rate: Learning rate; 0 for 1e-4 with ``tune="full"`` and 1e-3 with ``tune="adapter"``.
         rank: Rank of the adapter.
-        strength: Share of the weight change that is applied (WiSE-FT, Wortsman et al., CVPR 2022);
-            1 in the paper. 0.6 transfers better to other hierarchies, at no loss for the hierarchy
-            trained on.
+        strength: Share of the weight change that is applied after training (WiSE-FT, Wortsman et
+            al., CVPR 2022); 1 in the paper. 0.6 transfers better to other hierarchies, and loses
+            nothing on the hierarchy of the training.
         max_tokens: Texts are truncated to this many tokens, special tokens included.
         evaluations: Evaluations on validation pairs during the run; the best checkpoint is the
             result.

@@ -25,7 +25,9 @@ PAIRS_PER_BLOCK = 65_536
 
 @dataclass(frozen=True)
 class StaticPoincareTraining:
-    """Settings of the training; as in the paper except batch (200) and optimiser (Riemannian Adam).
+    """Settings of the training, as in the paper except for batch size and optimiser.
+
+    The paper has batches of 200 links, and Riemannian Adam.
 
     Attributes:
         epochs: Passes over the links.
@@ -66,8 +68,8 @@ def train_static_poincare(
     each point, as in Bécigneul & Ganea 2019, without momentum; only the points of a batch move.
 
     Returns:
-        The score -(1 + 1000 (‖parent‖ - ‖child‖)) d(child, parent) with Euclidean norms. It
-        is undefined for entities that are in no training link.
+        A function that scores pairs: -(1 + 1000 (‖parent‖ - ‖child‖)) d(child, parent), with
+        Euclidean norms. The score is undefined for entities that are in no training link.
 
     Raises:
         TrainingError: If the links have fewer than two entities, or the loss is not finite.
@@ -124,7 +126,7 @@ def train_static_poincare(
 def exponential_map(points: Tensor, vectors: Tensor) -> Tensor:
     """Return the exponential map of the unit ball, of shape (n, dim).
 
-    It follows geodesics from ``points`` along the tangent ``vectors``, both of shape (n, dim)
+    The map follows geodesics from ``points`` along the tangent ``vectors``, both of shape (n, dim)
     (Ganea, Bécigneul & Hofmann 2018, equation 12, with c = 1).
     """
     square = points.square().sum(-1, keepdim=True)
@@ -146,7 +148,7 @@ def _negatives(links: Tensor, count: int, negatives: int, generator: torch.Gener
 def _gradient(points: Tensor, inverse: Tensor, masked: Tensor) -> tuple[Tensor, Tensor]:
     """Return the loss of a batch and its Euclidean gradient.
 
-    The loss is the cross-entropy of the parent in a softmax over negative distances.
+    The loss is the cross-entropy of the parent in a softmax whose logits are negative distances.
     """
     leaf = points.detach().requires_grad_()
     gathered = leaf[inverse]

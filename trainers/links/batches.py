@@ -23,11 +23,12 @@ class LinkBatch:
     """Queries (head, relation) and their candidate tails.
 
     Attributes:
-        entities: Distinct rows of the candidates: entities of the batch's triples, then further
+        entities: Distinct rows of the candidates: entities of the batch's triples, then additional
             negatives.
         fresh: Number of entities from the batch's triples.
         heads: Position of each query's head in ``entities``, of shape (queries,).
-        relations: Relation of each query, of shape (queries,); numbers from R on are inverses.
+        relations: Relation of each query, of shape (queries,); numbers of at least R, the number of
+            relations, are inverses.
         tails: Position of each query's tail in ``entities``, of shape (queries,).
         masked: (query, position) of every other candidate that is a true tail, of shape (n, 2).
     """
@@ -44,14 +45,14 @@ class LinkBatches:
     """Batches of a training run, indexed by step; equal seeds give equal batches, for resuming.
 
     Args:
-        graph: Its known triples are the training triples.
+        graph: The graph, whose known triples are the training triples.
         steps: Number of batches.
         queries: Largest number of queries in a batch, inverses included.
-        entities: Entities in a batch if the text encoder is trained. They are drawn from
-            neighbourhoods of the graph: most encoded entities are then in several triples of the
-            batch, and the candidates are similar. 0 draws random triples, for precomputed vectors.
-        negatives: Further candidates: random entities, or with ``entities`` the entities of the
-            last batches.
+        entities: Number of entities in a batch when the text encoder is trained, drawn from
+            neighbourhoods of the graph, so that each encoded entity is in several triples and the
+            candidates are similar. 0 draws random triples, for precomputed vectors.
+        negatives: Number of additional negatives: random entities if ``entities`` is 0, otherwise
+            the entities of the previous batches.
         seed: Seed of all draws.
 
     Raises:
@@ -123,7 +124,7 @@ class LinkBatches:
 
     @property
     def recall(self) -> int:
-        """Number of previous batches whose vectors are negatives."""
+        """Number of previous batches whose entities are additional negatives."""
         return self.negatives // self.size if self.size else 0
 
     def _batch(self, members: Ints, further: Ints, triples: Ints) -> LinkBatch:
@@ -148,9 +149,9 @@ class LinkBatches:
         return self._triples[self._order(epoch)[turn * self.queries : (turn + 1) * self.queries]]
 
     def _draw_order(self, epoch: int) -> Ints:
-        """Return all triples in random order, in runs of one relation.
+        """Return all triples in random order, with runs of triples of the same relation.
 
-        A batch then has few relations, and few projections to compute.
+        A batch then has few relations, so that few projections are computed.
         """
         rng = np.random.default_rng((self.seed, 2, epoch))
         shuffled = rng.permutation(len(self._triples))

@@ -39,11 +39,12 @@ def train_complex(
 ) -> ComplEx:
     """Train ComplEx on the known triples of a graph; held-out triples are not used.
 
-    The objective is that of Lacroix et al. ("Canonical Tensor Decomposition for Knowledge Base
-    Completion", ICML 2018, equation 7): for every triple and its inverse, which has its own
-    relation, the cross-entropy of the tail among the candidates, and N3 regularisation of the three
-    vectors. Triples with the same query (entity, relation) share one softmax, which gives the same
-    loss at a fraction of the cost: FB15k-237 has 544,230 triples and 149,689 queries.
+    The objective is from Lacroix et al. ("Canonical Tensor Decomposition for Knowledge Base
+    Completion", ICML 2018, equation 7). For every triple and its inverse, which has its own
+    relation, it adds the cross-entropy of the tail among the candidates and the N3 regularisation
+    of the three vectors. Triples with the same query (entity, relation) share one softmax, which
+    gives the same loss at a fraction of the cost: FB15k-237 has 544,230 triples (inverses
+    included) and 149,689 queries.
 
     Args:
         graph: The graph.
@@ -177,8 +178,8 @@ class _GroupedCrossEntropy(torch.autograd.Function):
             ctx: Stores the gradients.
             queries: Query vectors, of shape (queries, width).
             candidates: Candidate vectors, of shape (candidates, width).
-            owners: Query of each triple.
-            tails: Candidate that is the tail of each triple.
+            owners: Index of each triple's query.
+            tails: Index of each triple's tail among the candidates.
             narrow: Type of the products.
         """
         left, right = queries.to(narrow), candidates.to(narrow)

@@ -1,4 +1,4 @@
-"""Batches for ComplEx: queries (entity, relation) with all their answers, each once a pass."""
+"""Batches for ComplEx: queries (entity, relation) with all their answers, each once per pass."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["ComplExBatch", "ComplExBatches"]
 
 Ints = NDArray[np.int64]
 LEAST, MOST = 300, 6000
-"""Smallest and largest number of batches of a run without a given number of steps."""
+"""Smallest and largest number of batches of a run, if the number is not given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +26,12 @@ class ComplExBatch:
 
     Attributes:
         entities: Rows of all entities of the batch, distinct and ascending.
-        relations: Numbers of all relations of the batch, distinct and ascending; numbers from R on
-            are inverses.
+        relations: Numbers of all relations of the batch, distinct and ascending; numbers of at
+            least R, the number of relations, are inverses.
         heads: Position of each query's entity in ``entities``.
         kinds: Position of each query's relation in ``relations``.
         candidates: Positions of the candidates in ``entities``.
-        owners: Query of each triple.
+        owners: Index of each triple's query.
         tails: Position of each triple's tail in ``candidates``.
     """
 
@@ -58,7 +58,8 @@ class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
 
     Attributes:
         linked_entities: Whether each entity is in a triple, of shape (entities,).
-        used_relations: Whether each relation, inverses included, is in a triple, of shape (2R,).
+        used_relations: Whether each of the R relations, then of their inverses, is in a triple, of
+            shape (2R,).
 
     Raises:
         TrainingError: If the graph has no triples.

@@ -49,15 +49,15 @@ def train_cross_encoder(
 ) -> CrossEncoder:
     """Train a cross-encoder to distinguish the known tails of a graph from wrong tails.
 
-    Heads are the tails of inverse relations. The loss is the cross-entropy of the true tail among
-    all tails of its query. An interrupted run resumes from its last checkpoint if it is started
-    again with the same graph, encoder and settings.
+    Heads are trained as the tails of inverse relations. The loss is the cross-entropy of the true
+    tail among the true and the wrong tails of its query. An interrupted run resumes from its last
+    checkpoint if it is started again with the same graph, encoder and settings.
 
     Args:
         graph: Its known triples are the training triples; held-out triples are not used.
         folder: Output folder: new, empty, or holding a previous cross-encoder, which is replaced.
-        encoder: Text encoder whose transformer training starts from, and whose vectors give the
-            similarity of entities.
+        encoder: The text encoder. Training starts from its transformer. Its vectors find similar
+            entities, which serve as wrong tails.
         settings: Settings of the run.
         texts: How entity texts are built.
         quiet: Show no progress on stderr.
@@ -163,7 +163,7 @@ class _Batches(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
     def _same_relation(
         self, queries: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Draw tails of the same relation in other triples: they have the right type."""
+        """Draw tails of the same relation from all triples, which probably have the right type."""
         count = -(-self.settings.negatives // 2)
         first, last = self._starts[queries[:, 1]], self._starts[queries[:, 1] + 1]
         drawn: NDArray[np.int64] = self._triples[
@@ -172,7 +172,7 @@ class _Batches(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
         return drawn
 
     def _similar(self, queries: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw entities whose texts are similar to that of the true tail or of the head."""
+        """Draw entities whose texts are similar to the true tail's text or to the head's text."""
         count = self.settings.negatives // 2
         near = np.where(rng.random(len(queries)) < 0.5, queries[:, 0], queries[:, 2])
         scores = self._vectors[near] @ self._vectors.T

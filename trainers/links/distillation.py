@@ -29,8 +29,8 @@ __all__ = ["DistillationTraining", "distil_hyper_cl"]
 RELATION, TAIL = 1.0, 0.3
 """Weights of the relation's vector in tail queries, and of the tail's vector in head queries.
 
-They are added to the vector of the joint text: tails have the type that a relation names, and heads
-are similar to the tail.
+The weighted vector is added to the vector of the joint text: tails have the type that a relation
+names, and heads are similar to the tail.
 """
 
 
@@ -144,15 +144,16 @@ def distil_hyper_cl(
     settings: DistillationTraining | None = None,
     quiet: bool = False,
 ) -> HyperCL:
-    """Train a relation network from names alone, for relations not seen in training; write it.
+    """Train a relation network from names alone, and write it; it serves for unseen relations.
 
     The text encoder encodes the label of a head and a relation as one text, "head relation", and
-    for inverses "relation tail". The network is trained to predict this vector from the separate
-    vectors of both. The mean of all joint vectors, which carries no information, is subtracted from
-    the target, and a share of the relation's or the tail's vector is added. Links are not used.
+    for inverses "relation tail". The network is trained to predict this joint vector from the
+    separate vectors of entity and relation. From the target, the mean of all joint vectors is
+    subtracted, which carries no information, and a share of the relation's vector (for inverses,
+    of the tail's vector) is added. Links are not used.
 
     Args:
-        texts: Text of every entity, as an index encodes it.
+        texts: Text of every entity, as in the text space of an index.
         labels: Label of every entity.
         relations: Examples of relation texts; more and more diverse examples give better results.
         folder: Output folder: new, empty, or holding a previous Hyper-CL encoder, which is

@@ -38,10 +38,10 @@ from ontodex.trainers.run import Run, run_training
 __all__ = ["train_hyper_cl"]
 
 MAX_STEPS, MAX_STEPS_UNVALIDATED = 1500, 600
-"""Bounds of the default number of batches: with validation triples to stop by, and without."""
+"""Largest default number of batches, with validation triples that end the run and without."""
 
 EVERY, PATIENCE = 100, 2
-"""Batches between two validations, and validations without a rise that end a run."""
+"""Batches between two validations, and number of validations without a rise that ends a run."""
 
 
 def train_hyper_cl(
@@ -60,8 +60,9 @@ def train_hyper_cl(
     with the same graph, encoder and settings.
 
     Args:
-        graph: Its known triples are the training triples, in both directions; held-out triples are
-            not used.
+        graph: The graph, whose known triples are the training triples, in both directions.
+            Validation triples end a run with ``tune="frozen"`` and ``steps=0``; otherwise held-out
+            triples are not used.
         folder: Output folder: new, empty, or holding a previous link encoder, which is replaced.
         encoder: The text encoder that training starts from.
         settings: Settings of the run.
@@ -173,7 +174,7 @@ def _run_until_best(
 ) -> int:
     """Train until the rank of validation triples stops rising; return the step of the best weights.
 
-    The model has the best weights then.
+    Afterwards the model has the best weights.
     """
     clear_checkpoints(run.checkpoints)
     run.checkpoints.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ from ontodex.trainers.text_tower import TextTower, tokenise
 __all__ = ["BiEncoderLinkModel", "FrozenLinkModel", "LinkModel", "TunedLinkModel"]
 
 BLOCK = 8192
-"""Entities that pass the entity layer at once, outside training."""
+"""Number of entities that pass the entity layer at once, outside training."""
 
 
 class LinkModel(nn.Module):
@@ -68,7 +68,7 @@ class _TriEncoderLinkModel(LinkModel):
         return self.project(heads, batch.relations)
 
     def project(self, heads: Tensor, relations: NDArray[np.int64]) -> Tensor:
-        """Project head vectors, of shape (n, dim), by a relation each, of shape (n,)."""
+        """Project each head vector, of shape (n, dim), by its relation, of shape (n,)."""
         distinct, which = torch.unique(torch.from_numpy(relations), return_inverse=True)
         return self.network.queries(heads, self.embed_relations(distinct), which.to(heads.device))
 
@@ -116,7 +116,7 @@ class FrozenLinkModel(_TriEncoderLinkModel):
 
 
 class _EntityTower(nn.Module):
-    """Encodes the entities of batches; vectors of the last batches are further negatives."""
+    """Encodes the entities of batches, and keeps their vectors as negatives of later batches."""
 
     def __init__(
         self, encoder: SentenceTransformer, entities: Sequence[str], max_tokens: int
@@ -131,7 +131,10 @@ class _EntityTower(nn.Module):
         self.register_buffer("_last_seen", seen)
 
     def forward(self, batch: LinkBatch) -> Tensor:
-        """Encode the batch's own entities; reuse the last vectors of the further negatives."""
+        """Encode the entities of the batch's triples.
+
+        For additional negatives, return the vectors from the last batch that encoded them.
+        """
         fresh: Tensor = self.tower(
             [self._tokens[row] for row in batch.entities[: batch.fresh].tolist()]
         )
@@ -179,7 +182,7 @@ class TunedLinkModel(_TriEncoderLinkModel):
 
 
 class BiEncoderLinkModel(LinkModel):
-    """Trains an encoder of entities and one of (head, relation) pairs, which may be the same.
+    """Trains an encoder of entities and an encoder of (head, relation) pairs, or one for both.
 
     Args:
         loss: The loss.

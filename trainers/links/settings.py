@@ -21,16 +21,16 @@ class HyperCLTraining:
         tune: ``"frozen"`` trains the network on fixed text embeddings (a minute or two without a
             GPU); ``"full"`` trains the text encoder as well.
         steps: Number of batches; 0 for 20 passes over the triples, but at least 100 and at most
-            1,500 batches, and fewer with ``tune="frozen"`` if the mean reciprocal rank of
-            validation triples does not rise for 200 batches. Without validation triples, and with
-            ``tune="full"``, at most 600.
+            600 batches. With ``tune="frozen"`` and validation triples, the default is at most 1,500
+            batches, and the run ends when the mean reciprocal rank of the validation triples does
+            not rise for 200 batches.
         queries: Largest number of queries (head, relation) in a batch, inverse relations included.
         entities: Entities encoded in a batch, with ``tune="full"``.
         negatives: Additional candidates of each query: random entities with ``tune="frozen"``, the
-            entities of the last batches with ``tune="full"``.
-        start: Batches on fixed embeddings that train the network before the text encoder is trained
-            as well, with ``tune="full"``. They cost little and save the text encoder a start from a
-            random network.
+            entities of the previous batches with ``tune="full"``.
+        start: Number of batches, with ``tune="full"``, that train the network on fixed embeddings
+            before the text encoder is trained as well. These batches cost little, and the text
+            encoder is not trained with a random network.
         rate: Learning rate of the network; halved with ``tune="full"``.
         encoder_rate: Learning rate of the text encoder, with ``tune="full"``.
         pretrained: Start from the network that ontodex ships, if text encoder and shape match it.
@@ -43,9 +43,9 @@ class HyperCLTraining:
             unit(h + W h), which starts near the text encoder; ``"paper"``: unit(W h), so that a
             score is cos(W h, t); ``"public"``: W h without normalisation, as the authors' code
             trains.
-        shift: Add a linear map of the relation to the projected head. By default with
-            ``projection="residual"`` alone. The paper has none; ``architecture="concat"`` has it in
-            any case.
+        shift: Add a linear map of the relation to the projected head. By default only with
+            ``projection="residual"``. The paper does not have this map; ``architecture="concat"``
+            always has it.
         dropout: Share of the inputs of ``architecture="concat"`` that is set to 0 in training.
         architecture: How head and relation are combined: ``"hyper"`` (hypernetwork), ``"hadamard"``
             (elementwise product) and ``"concat"`` (linear layer over both) encode them separately;
@@ -100,8 +100,8 @@ class HyperCLTraining:
             )
         if self.architecture == "concat" and self.shift is False:
             raise SettingsError(
-                "shift: expected none or true for a concatenation, which reads a relation by it "
-                "alone, found false"
+                "shift: expected none or true for a concatenation, where only the shift depends on "
+                "the relation, found false"
             )
         if self.towers not in (1, 2):
             raise SettingsError(f"towers: expected 1 or 2, found {self.towers!r}")
@@ -146,9 +146,9 @@ class CrossEncoderTraining:
         steps: Number of batches; 0 for one pass over the triples in both directions, but at least
             100 and at most 2,000 batches.
         queries: Queries (head, relation) in a batch.
-        negatives: Wrong tails of each query. Every second one is a tail of the same relation
-            elsewhere; the others are entities whose texts are most similar to that of the true tail
-            or the head.
+        negatives: Number of wrong tails of each query. Half of them are tails of the same relation
+            in other triples. The others are among the entities whose texts are most similar to the
+            text of the true tail or of the head.
         rate: Learning rate.
         max_tokens: The text of a triple is truncated to this many tokens.
         save_every: Steps between checkpoints.
@@ -181,8 +181,8 @@ class ComplExTraining:
             most 6,000 batches.
         passes: Passes over all queries (entity, relation), inverse relations included.
         queries: Queries in a batch; all answers of a query are positives at once.
-        candidates: Random entities that serve as negatives beside the other answers of the batch; 0
-            for all entities.
+        candidates: Number of random entities that are negatives in addition to the batch's answers;
+            0 for all entities.
         rate: Initial learning rate of Adagrad; it decays to 0.
         regularisation: Weight of the nuclear 3-norm (N3); ``None`` for 0.12 / √(links per
             entity): the more links an entity has, the weaker the regularisation.

@@ -22,12 +22,13 @@ BLOCK = 128
 class ValidationRank:
     """Measures the mean reciprocal rank of a model's answers to validation queries.
 
-    All entities but the query's own and its other known tails are candidates; ties count half.
+    Candidates are all entities except the query's entity and its other known tails; ties count
+    half.
 
     Args:
         graph: A graph with validation triples.
         model: The model in training.
-        seed: Seed of the choice of validation triples, if there are more than are used.
+        seed: Seed of the sample of validation triples, if there are more than 512.
     """
 
     def __init__(self, graph: KnowledgeGraph, model: FrozenLinkModel, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Evaluation of text encoders on similarity data, of their vectors' spread, and of trees."""
+"""Evaluation of text encoders: cosines on similarity data, spread of vectors, and trees."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ MOST_SPREAD = 2000
 """Largest number of texts for uniformity, which compares all pairs of texts."""
 
 TREES = 2000
-"""Largest number of texts whose trees are compared with regular ones."""
+"""Largest number of texts whose trees are compared with regular trees."""
 
 
 def evaluate_encoder(encoder: TextEncoder, pairs: ScoredPairs) -> dict[str, float]:
-    """Compare the cosines of a text encoder with scores, and its trees with regular ones.
+    """Compare the cosines of a text encoder with scores, and its trees with regular trees.
 
     Args:
         encoder: Any text encoder.
         pairs: Texts and scores.
 
     Returns:
-        The figures of :func:`evaluate_pairs`; if the encoder builds trees, also those of
-        :func:`tree_agreement` for the first texts (``tree.right``, ``tree.left``,
+        The figures of :func:`evaluate_pairs`. If the encoder builds trees, also the figures of
+        :func:`tree_agreement` for the first text of each pair (``tree.right``, ``tree.left``,
         ``tree.balanced``).
     """
     found = evaluate_pairs(encoder.encode, pairs)
@@ -53,10 +53,11 @@ def evaluate_pairs(
         pairs: Texts and scores.
 
     Returns:
-        ``spearman`` and ``pearson`` correlation of cosines and scores over all pairs, unless all
-        cosines or all scores are equal; ``alignment``, the mean squared distance of positive pairs,
-        and ``uniformity``, the logarithm of the mean of exp(-2 squared distance) of all pairs of
-        texts (both: lower is better; Wang and Isola, ICML 2020); ``pairs``, the number of pairs.
+        ``pairs``, the number of pairs; ``spearman`` and ``pearson``, the correlations of cosines
+        and scores, unless all cosines or all scores are equal; ``alignment``, the mean squared
+        distance of positive pairs; and ``uniformity``, the logarithm of the mean of
+        exp(-2 · squared distance) over all pairs of texts. Lower alignment and uniformity are
+        better (Wang and Isola, ICML 2020).
     """
     texts = list(dict.fromkeys([*pairs.ones, *pairs.others]))
     rows = {text: row for row, text in enumerate(texts)}
@@ -80,11 +81,12 @@ def evaluate_pairs(
 def tree_agreement(trees: Iterable[Tree]) -> dict[str, float]:
     """Return the share of phrases that trees have in common with regular trees of the same tokens.
 
-    A phrase is a node with more than one token, except the root; texts of two tokens have none.
+    A phrase is a node with more than one token, except the root. Texts of two tokens have no
+    phrases.
 
     Returns:
-        The mean over texts, for ``right``-branching, ``left``-branching and ``balanced`` trees
-        (recursive halves); empty if no text has a phrase.
+        The mean share over texts, for ``right``-branching, ``left``-branching and ``balanced``
+        trees (recursive halves); empty if no text has a phrase.
     """
     found: dict[str, list[float]] = {"right": [], "left": [], "balanced": []}
     for tree in trees:

@@ -1,4 +1,4 @@
-"""Training objectives of Self-StrAE: those of the paper, and one of contexts."""
+"""Training objectives of Self-StrAE: the objectives of the paper, and ``context``."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ __all__ = ["OBJECTIVES", "TreeModel"]
 OBJECTIVES = ("context", "contrastive", "ce", "ceco", "strcse")
 """Training objectives.
 
-``context``: match nodes with their contexts; ``contrastive``: match the vectors of a node on the
-way up and down the tree; ``ce``: predict tokens; ``ceco``: both; ``strcse``: predict tokens, and
-match nodes of the same tree under two dropout masks.
+``context``: match nodes with their contexts; ``contrastive``: match the two vectors of a node, from
+the upward and from the downward pass; ``ce``: predict tokens; ``ceco``: ``ce`` and ``contrastive``;
+``strcse``: predict tokens, and match nodes of the same tree under two dropout masks.
 """
 
 LEAF_DROPOUT, NODE_DROPOUT = 0.2, 0.1
-"""Dropout of token vectors, and of composed and decomposed vectors, as in the authors' code."""
+"""Dropout of token vectors, and dropout of other nodes, as in the authors' code."""
 
 PUBLIC_MULTIPLIER = math.exp(0.2)
-"""Factor of cosines in the authors' code, which the paper calls a temperature of 1.2."""
+"""Factor of cosines in the authors' code; the paper calls it a temperature of 1.2."""
 
 CONTEXT_MULTIPLIER = 10.0
 
 CHUNK = 512
-"""Nodes that are compared with each other where not all nodes are compared."""
+"""Number of nodes in a chunk; ``context`` compares only the nodes of a chunk with each other."""
 
 FREQUENT = 1e-3
-"""Frequency of tokens that get half the length of rare ones.
+"""Frequency of tokens whose vectors get half the length of the vectors of rare tokens.
 
-Smooth inverse frequency, Arora et al., ICLR 2017.
+The lengths are smooth inverse frequencies (Arora et al., ICLR 2017).
 """
 
 SUBSAMPLED = 1e-4
-"""Frequency above which tokens are sampled less often, by its square root.
+"""Frequency above which tokens are sampled less often.
 
-Source: Mikolov et al., NeurIPS 2013.
+The sampling weight of a token with frequency f is √(SUBSAMPLED / f) (Mikolov et al., NeurIPS 2013).
 """
 
 LONG = 5.0
-"""Length of counted vectors; a training step rotates longer vectors less."""
+"""Length of initial vectors from counts; a training step rotates longer vectors less."""
 
 
 class TreeModel(nn.Module):
@@ -59,13 +59,14 @@ class TreeModel(nn.Module):
         encoder: The encoder in training; :meth:`fold` makes it ready for use.
         shares: Relative frequency of each token, ``float32`` of shape (vocabulary,).
         objective: One of :data:`OBJECTIVES`.
-        counted: Initial vectors of the tokens, of shape (vocabulary, dim); each node is then
-            initially the weighted sum of its tokens, with greater weights for rare tokens. ``None``
-            for random initial weights, as in the authors' code.
+        counted: Initial vectors of the tokens, from co-occurrence counts, of shape (vocabulary,
+            dim). Each node is then initially the weighted sum of its tokens, with greater weights
+            for rare tokens. ``None`` for random initial weights, as in the authors' code.
         multiplier: Factor of cosines; 0 for the default of the objective.
-        nodes: Nodes of a batch that are compared, and tokens that are predicted; 0 for all.
-        public_order: Decompose as the authors' code does; see
-            :func:`~ontodex.encoders.forest.decompose`.
+        nodes: Largest number of nodes of a batch that are compared; 0 for all. With a limit, a
+            sixteenth as many tokens are predicted.
+        public_order: Give the first half of a decomposition to the child with the smaller node
+            number; see ``public`` of :func:`~ontodex.encoders.forest.decompose`.
     """
 
     def __init__(
@@ -118,9 +119,9 @@ class TreeModel(nn.Module):
     def fold(self) -> SelfStrAE:
         """Return the encoder with token lengths multiplied into its vectors; call it only once.
 
-        If training started from counted vectors, the direction of each token is the mean of its
-        counted and its trained direction, without the components common to all tokens: the errors
-        of the two are different. The model cannot be used afterwards.
+        If training started from counted vectors, the direction of each token becomes the mean of
+        its counted and its trained direction, as the two have different errors. Components that are
+        common to all tokens are removed. The model cannot be used afterwards.
         """
         table = self.encoder.table
         if isinstance(self.counted, Tensor):
@@ -142,7 +143,7 @@ class TreeModel(nn.Module):
 
     @torch.inference_mode()
     def loss_reduction(self, batches: list[SentenceBatch]) -> float:
-        """Return the reduction of the loss relative to the chance level, as a share.
+        """Return how far the loss is below the chance level, as a share of the chance level.
 
         The chance level is the loss with equal cosines and equal probabilities; at this level the
         reduction is 0.
@@ -156,7 +157,10 @@ class TreeModel(nn.Module):
         return 1 - float(found[0] / found[1])
 
     def _loss(self, batch: SentenceBatch) -> tuple[Tensor, float]:
-        """Return the loss of a batch, and its loss at chance level."""
+        """Return the loss of a batch, and the loss at chance level.
+
+        The methods below, which compute terms of the loss, return the same two values.
+        """
         network, device = self.encoder.network, self.encoder.table.device
         tokens, lengths = (
             torch.from_numpy(batch.tokens).to(device),
@@ -180,7 +184,10 @@ class TreeModel(nn.Module):
         return (inner[0] + predicted[0]) / 2, (inner[1] + predicted[1]) / 2
 
     def _contexts(self, leaves: Tensor, tokens: Tensor, forest: Forest) -> tuple[Tensor, float]:
-        """Contrast tokens and phrases with their contexts, and sentences with those of a part."""
+        """Contrast tokens and phrases with their contexts, and texts with contexts of parts.
+
+        A part is a node from :func:`_parts`.
+        """
         network, count = self.encoder.network, forest.tokens
         nodes = compose(self._dropped(leaves, LEAF_DROPOUT), network.weight, network.bias, forest)
         around = surround(nodes, network.weight, network.bias, forest)
@@ -206,9 +213,9 @@ class TreeModel(nn.Module):
         )
 
     def _views(self, leaves: Tensor, tokens: Tensor, forest: Forest) -> tuple[Tensor, float]:
-        """Predict tokens in two passes down the same trees, and contrast their inner nodes.
+        """Predict tokens in two downward passes, and contrast the inner nodes of the passes.
 
-        The passes have different dropout masks.
+        The passes have the same trees and different dropout masks.
         """
         downs = [self._passed(leaves, forest)[1] for _ in range(2)]
         predicted = [self._predicted(down, tokens) for down in downs]
@@ -219,7 +226,7 @@ class TreeModel(nn.Module):
         )
 
     def _passed(self, leaves: Tensor, forest: Forest) -> tuple[Tensor, Tensor]:
-        """Return the vectors of all nodes from the pass up and from the pass down."""
+        """Return the vectors of all nodes from the upward pass and from the downward pass."""
         network, down = self.encoder.network, self.down
         assert down is not None
         size, _, channels = leaves.shape
@@ -256,14 +263,14 @@ class TreeModel(nn.Module):
         return torch.multinomial(weights, self.nodes)
 
     def _contrasted(self, one: Tensor, other: Tensor, rows: Tensor) -> tuple[Tensor, float]:
-        """Contrast every node with every other: mean cross-entropy of both directions."""
+        """Contrast the two vectors of each node, with all other nodes of ``rows`` as negatives."""
         ones, others = (_units(planes.index_select(1, rows)) for planes in (one, other))
         return _contrast(ones, others, self.multiplier), math.log(max(len(rows), 2))
 
     def _compared(
         self, ones: Tensor, others: Tensor, owners: Tensor, named: Tensor
     ) -> tuple[Tensor, float]:
-        """Contrast unit vectors with each other in chunks.
+        """Contrast matching rows of two sets of unit vectors, with negatives from the same chunk.
 
         Vectors of the same text, or of the same token, are not negatives of each other.
         """
@@ -289,11 +296,11 @@ class TreeModel(nn.Module):
         return torch.stack(losses).sum() / max(len(ones), 1), sum(probabilities) / max(len(ones), 1)
 
     def _predicted(self, down: Tensor, tokens: Tensor) -> tuple[Tensor, float]:
-        """Predict tokens from the vectors of the pass down: cross-entropy over the vocabulary."""
+        """Predict tokens from the downward pass, by a softmax over the vocabulary."""
         assert self.head is not None
         rows = self._any(len(tokens))
         if self.nodes:
-            # The softmax over the vocabulary then costs about as much as comparing the nodes.
+            # With this share, the softmax costs about as much as the comparison of nodes.
             rows = rows[: max(1, self.nodes // 16)]
         losses = [
             checkpoint(
@@ -336,7 +343,10 @@ def _units(planes: Tensor) -> Tensor:
 
 
 def _contrast(ones: Tensor, others: Tensor, multiplier: float) -> Tensor:
-    """Contrast unit vectors of the same rows; the cosines are computed in blocks to save memory."""
+    """Return the mean cross-entropy, in both directions, of matching rows of unit vectors.
+
+    The cosines are computed in blocks to save memory.
+    """
     if len(ones) < 2:
         return (ones * others).sum() * 0
     columns = torch.zeros(len(others), device=ones.device)
@@ -352,7 +362,7 @@ def _contrast(ones: Tensor, others: Tensor, multiplier: float) -> Tensor:
 
 
 def _exponentials(block: Tensor, others: Tensor, multiplier: float) -> tuple[Tensor, Tensor]:
-    """Return the sums of exponentials over the others and over the block.
+    """Return the sums of exponentiated cosines for each row of ``block`` and of ``others``.
 
     Cosines are bounded, so that no exponential overflows.
     """

@@ -33,10 +33,10 @@ CONTEXT_RATE, PUBLIC_RATE = 0.01, 0.001
 """Default learning rates of the ``context`` objective and of the paper's objectives."""
 
 LEAST_REDUCTION, DETECTED_AFTER = 0.003, 0.2
-"""Detection of a failed run.
+"""Detection of a failed run: smallest reduction of the loss, and share of the steps.
 
-A run has failed if its loss is not at least this share below the chance level after this share of
-its steps; successful runs reduce the loss at least ten times as much.
+A run has failed if, after this share of its steps, its loss is not reduced by this share of the
+chance level. Successful runs reduce the loss at least ten times as much.
 """
 
 

@@ -23,18 +23,20 @@ class SelfStrAETraining:
         channels: Channels of a vector.
         size: Dimension of a channel.
         vocabulary: Number of tokens; 0 for 25,000, or fewer if the text has fewer.
-        start: Initial token vectors: ``"counts"`` from co-occurrence counts of the text (a node is
-            the sum of its tokens, rare tokens are longer, and what all tokens share is subtracted
-            at the end); ``"public"`` random, as in the authors' code.
-        multiplier: Factor of the cosines in the loss; 0 for that of the objective: 10, or exp(0.2)
-            for the paper's.
+        start: Initial token vectors. ``"counts"``: from co-occurrence counts of the text; initially
+            a node is the sum of its tokens, and vectors of rare tokens are longer; at the end,
+            components that are common to all tokens are removed. ``"public"``: random, as in the
+            authors' code.
+        multiplier: Factor of the cosines in the loss; 0 for the default of the objective: 10 for
+            ``"context"``, exp(0.2) for the paper's objectives.
         nodes: Nodes of a batch that are compared with each other; 0 for all, as in the paper, at
             more than ten times the cost.
-        public_order: Decompose in the order of the authors' code, instead of left halves on the
-            left.
+        public_order: Give the first half of a decomposition to the child with the smaller node
+            number, as the authors' code does, instead of to the left child.
         epochs: Passes over the sentences.
         batch: Sentences in a batch.
-        rate: Learning rate; 0 for that of the objective: 0.01, or 0.001 for the paper's.
+        rate: Learning rate; 0 for the default of the objective: 0.01 for ``"context"``, 0.001 for
+            the paper's objectives.
         max_tokens: Sentences are truncated to this many tokens.
         evaluations: Evaluations on validation sentences during the run; the best checkpoint is the
             result.

@@ -13,7 +13,7 @@ from ontodex.trainers.trees.batches import TokenisedSentences
 __all__ = ["counted_vectors", "without_common"]
 
 WINDOW = 10
-"""Tokens on either side that count as neighbours."""
+"""Number of tokens on either side of a token that count as its neighbours."""
 
 OFTEN = 2.5
 """Frequency threshold of subsampling, as a multiple of the mean frequency.
@@ -44,7 +44,7 @@ PASSES = 3
 """Power iterations of the factorisation (Halko et al., SIAM Review 2011)."""
 
 COMMON = 40
-"""One in this many directions is common to all tokens and does not distinguish them."""
+"""One in this many directions is treated as common to all tokens, and is removed."""
 
 
 def counted_vectors(
