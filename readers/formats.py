@@ -172,11 +172,11 @@ class NamedFormat:
 
 @dataclass(frozen=True)
 class FileFormat(NamedFormat):
-    """A format of files that is read from the path alone.
+    """A format of files whose reader needs only the path of a file, and no settings.
 
     Attributes:
         matches: Returns whether a file is in the format, given its path and first bytes.
-        reader: Reads a path into a builder, and reports faulty parts.
+        reader: Reads the file at a path into a builder, and reports faulty parts.
     """
 
     matches: Callable[[Path, bytes], bool]
@@ -193,7 +193,7 @@ class FileFormat(NamedFormat):
 
 @dataclass(frozen=True)
 class FolderFormat:
-    """A format of folders that is read from the path alone.
+    """A format of folders whose reader needs only the path of a folder, and no settings.
 
     Attributes:
         name: See :class:`Format`.

@@ -116,20 +116,22 @@ def guess_entities(
 ) -> TableMapping:
     """Guess the mapping of a table of entities.
 
-    A column is a relation if most of its cells name rows, or if rows share its values
-    (``habitat``). Numbers, dates, and texts that few rows share are ignored. Values name rows by
-    label only if at least a quarter of the distinct values of the column name rows. If ids are
-    consecutive numbers, numbers name rows only in a column with the name of a key (``manager_id``).
-    If no column has a name of labels, first and last names are joined to labels, or else the first
-    column of short distinct texts is the label.
+    A column is a relation if most of its cells refer to rows of the table, or if several rows have
+    the same value in it (``habitat``). Numbers, dates, and texts that few rows share are ignored.
+    Values refer to rows by label only if at least a quarter of the distinct values of the column
+    are ids or labels of rows. If the ids of the table are consecutive numbers, numbers in another
+    column refer to rows only if the column is named like a key (``manager_id``). If the header
+    names no column of labels, columns of first and last names are joined to labels; without such
+    columns, the first column of short distinct texts has the labels.
 
     Args:
-        header: Columns by the names in the header.
+        header: Positions of ids, labels, parents and so on, found by the names in the header.
         columns: Names of the columns in the mapping.
         rows: (number, cells) of every row.
-        table: The table; receives the cells of columns that may name rows of other tables.
+        table: The table; receives the cells of columns that may refer to rows of other tables.
         remark: Receives remarks on the guess.
-        negated: Read the negated rows only; if false, all other rows.
+        negated: Guess relations from the rows whose links the table negates; if false, from all
+            other rows.
     """
     table.own_labels = header.are_labelled and not header.guess
     width = len(columns)

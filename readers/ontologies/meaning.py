@@ -117,10 +117,12 @@ def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -
 
 
 def _called(statements: RdfStatements, links: Links) -> dict[int, str]:
-    """Return the names of named blank nodes by number.
+    """Return the names of the entities that labelled blank nodes become, by number of the node.
 
-    Blank nodes with the same name and the same links get the same name, and become one entity. If
-    nodes with the same name have different links, a number is added to the names after the first.
+    The name is the label of the node. Blank nodes with the same label and the same outgoing links
+    become one entity. If nodes with the same label have different links, the second entity is named
+    ``label (2)``, the third ``label (3)``, and so on. Blank nodes without a label, or with a label
+    that looks like an identifier, are left out.
     """
     blank = [
         number for number in sorted(statements.named) if statements.terms[number].startswith("_:")

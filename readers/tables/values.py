@@ -110,7 +110,9 @@ def are_short(texts: Collection[str], longest: int = LONGEST) -> bool:
 
 
 def share_there(count: int, first: int, last: int) -> float:
-    """Return a count as a share of the whole numbers from ``first`` to ``last``, at least 10.
+    """Return a count divided by how many whole numbers lie from ``first`` to ``last``.
+
+    A range of fewer than ten numbers counts as ten.
 
     >>> share_there(50, 1, 100), share_there(1, 7, 7)
     (0.5, 0.1)

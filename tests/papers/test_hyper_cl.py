@@ -411,10 +411,10 @@ def test_section_5_variance_of_norms(tiny_encoder, architecture):
 
 
 def test_variance_of_norms_of_a_single_factor(tiny_encoder):
-    """A projection of rank r in ontodex is one factor of d · r numbers, not a matrix of d².
+    """A projection of rank r is stored as one factor of d · r numbers; the variance is of W_c.
 
     The factor has the Frobenius norm of the matrix W_1 W_2ᵀ that it stands for (W_1 = Q R, and Q
-    keeps norms), but fewer elements: the variance is d/r times that of section 5.
+    keeps norms).
     """
     text = TextEncoder(tiny_encoder, "cpu")
     network = ConditionNetwork(ConditionNetworkSettings(text.dim, rank=8))
@@ -422,5 +422,5 @@ def test_variance_of_norms_of_a_single_factor(tiny_encoder):
     basis = np.linalg.qr(np.random.default_rng(0).normal(size=(text.dim, 8))).Q
     whole = [basis @ factor.T for factor in encoder.factors(CONDITIONS).astype(np.float64)]
     assert whole[0].shape == (text.dim, text.dim)
-    wanted = text.dim / 8 * variance([size(matrix) for matrix in whole])
+    wanted = variance([size(matrix) for matrix in whole])
     assert norm_variance(encoder, CONDITIONS) == pytest.approx(wanted, rel=1e-6)

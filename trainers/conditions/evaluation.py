@@ -189,15 +189,16 @@ def cluster_entropy(vectors: Floats, groups: NDArray[np.integer], seed: int = 0)
 
 
 def norm_variance(encoder: ConditionEncoder, conditions: Sequence[str]) -> float:
-    """Return the variance, over conditions, of the size of the projection factor.
+    """Return the variance, over conditions, of the size of the projection W_c.
 
-    The size is the Frobenius norm of the factor divided by the square root of its number of
-    elements (Yoo et al., "Hyper-CL", ACL 2024, section 5).
+    The size is the Frobenius norm divided by the square root of the number of elements (Yoo et al.,
+    "Hyper-CL", ACL 2024, section 5). A low-rank W_c of shape (dim, dim) is stored as one factor of
+    shape (dim, rank), which has the same norm.
     """
-    norms = []
+    sizes = []
     for start in range(0, len(conditions), BLOCK):
-        factors = encoder.factors(conditions[start : start + BLOCK]).reshape(
-            len(conditions[start : start + BLOCK]), -1
-        )
-        norms.append(np.sqrt(np.mean(np.square(factors, dtype=np.float64), axis=1)))
-    return float(np.var(np.concatenate(norms)))
+        factors = encoder.factors(conditions[start : start + BLOCK]).astype(np.float64)
+        elements = encoder.dim**2 if factors.ndim == 3 else factors.shape[1]
+        squares = np.square(factors).reshape(len(factors), -1).sum(axis=1)
+        sizes.append(np.sqrt(squares / elements))
+    return float(np.var(np.concatenate(sizes)))

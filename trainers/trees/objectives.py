@@ -184,9 +184,11 @@ class TreeModel(nn.Module):
         return (inner[0] + predicted[0]) / 2, (inner[1] + predicted[1]) / 2
 
     def _contexts(self, leaves: Tensor, tokens: Tensor, forest: Forest) -> tuple[Tensor, float]:
-        """Contrast tokens and phrases with their contexts, and texts with contexts of parts.
+        """Return the loss of ``context``, and the loss at chance level.
 
-        A part is a node from :func:`_parts`.
+        The loss contrasts each sampled token or phrase with its own context. It also contrasts each
+        text of two tokens or more with the context of one of its nodes, drawn at random from those
+        with at most half of the tokens of the text.
         """
         network, count = self.encoder.network, forest.tokens
         nodes = compose(self._dropped(leaves, LEAF_DROPOUT), network.weight, network.bias, forest)
