@@ -143,6 +143,7 @@ PAGES: dict[str, Page] = {
             ),
         ),
     ),
+    "everyday": Page("Everyday questions"),
     "entailment": Page(
         "Entailment",
         (
