@@ -20,7 +20,7 @@ BENCHMARKS = {
     "retrieval": "exact top-10 against FAISS and PyKEEN, opening, memory, size on disk",
     "encode": "building an index against SentenceTransformer.encode: speed, equality, flat memory",
     "kgc": "link prediction on WN18RR and FB15k-237, end to end (needs --data)",
-    "small-graphs": "link prediction on three small graphs, beside PyKEEN",
+    "small-graphs": "link prediction on three small graphs, beside PyKEEN's tuned models",
     "large-graph": "a made-up graph of very many entities, from a file of triples to answers: time and memory",
     "architectures": "link prediction from texts alone: every architecture at one budget (needs --data)",
     "zero-shot": "link prediction before any training: the network in the box (needs --data)",
