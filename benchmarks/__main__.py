@@ -23,7 +23,7 @@ BENCHMARKS = {
     "retrieval": "exact top-10 against FAISS and PyKEEN; opening, memory, size on disk",
     "encode": "building an index against SentenceTransformer.encode: speed, equality, memory",
     "kgc": "link prediction on WN18RR and FB15k-237, end to end (needs --data)",
-    "small-graphs": "link prediction on three small graphs, beside PyKEEN",
+    "small-graphs": "link prediction on three small graphs, beside PyKEEN's tuned models",
     "large-graph": "a synthetic graph of many entities, from triples to answers: time and memory",
     "architectures": "link prediction from texts: all architectures at one budget (needs --data)",
     "zero-shot": "link prediction without training: the bundled network (needs --data)",

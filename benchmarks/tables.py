@@ -72,6 +72,18 @@ PAGES: dict[str, Page] = {
                 "both known · ontodex · hits@1",
                 "PathCon .954",
             ),
+            Line(
+                "FB15k-237, hits@1",
+                "relations-fb15k-237",
+                "both known · ontodex · hits@1",
+                "PathCon .964",
+            ),
+            Line(
+                "FB15k-237, one entity without links, MRR",
+                "relations-fb15k-237",
+                "one without links · ontodex · mrr",
+                "texts alone .850",
+            ),
         ),
     ),
     "missing-links": Page(
