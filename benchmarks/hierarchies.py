@@ -1,4 +1,4 @@
-"""The hierarchies that are measured on, from the folder of benchmark data to graphs with names and definitions."""
+"""Loaders of the hierarchies of the benchmarks: graphs with names and definitions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ __all__ = ["LOADERS", "ROOTED"]
 
 
 def wordnet(data: Path) -> KnowledgeGraph:
-    """Return the noun synsets of WordNet 3.0 that have a hypernym link, and these links; named by their first lemma."""
+    """Return the hypernym links of WordNet 3.0 among noun synsets.
+
+    A synset has the name of its first lemma; synsets without a hypernym link are left out.
+    """
     folder = data / "wordnet"
     links = [
         (head, tail)
@@ -49,7 +52,7 @@ def doid_2026(data: Path) -> KnowledgeGraph:
 
 
 def doid_2016(data: Path) -> KnowledgeGraph:
-    """Return the Disease Ontology of September 2016; seven definitions in the file are faulty and left out."""
+    """Return the Disease Ontology of September 2016, without its seven faulty definitions."""
     return replace(
         ontodex.read(data / "ontologies" / "doid-2016-09-01.obo.gz", on_error="skip"),
         source="doid-2016",
@@ -57,7 +60,7 @@ def doid_2016(data: Path) -> KnowledgeGraph:
 
 
 def go_2022(data: Path) -> KnowledgeGraph:
-    """Return the Gene Ontology of July 2022, with part_of and regulates beside is_a, which is the hierarchy."""
+    """Return the Gene Ontology of July 2022, with part_of and regulates beside the hierarchy."""
     folder = data / "ontologies"
     builder = GraphBuilder("go-2022")
     for identifier, name, _, definition, synonyms in _rows(
@@ -68,7 +71,10 @@ def go_2022(data: Path) -> KnowledgeGraph:
 
 
 def schema_org(data: Path) -> KnowledgeGraph:
-    """Return the classes of Schema.org 30.0, without the few of other vocabularies, and what they are subclasses of."""
+    """Return the classes of Schema.org 30.0 and their subclass links.
+
+    Classes of other vocabularies are left out.
+    """
     graph = ontodex.read(data / "ontologies" / "schemaorg-30.0.ttl")
     hierarchy = graph.hierarchy()
     builder = GraphBuilder("schema-org")

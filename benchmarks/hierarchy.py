@@ -1,4 +1,4 @@
-"""Hierarchies: held-out subsumptions among random and hard negatives, ancestors by distance, transfer, baselines."""
+"""Hierarchies: held-out subsumptions, ancestors by distance, transfer, and baselines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ GROUPS = {
     "norm": "parent's norm alone",
     "prior": "entities below the parent",
 }
-"""Groups of the figures by the prefix of their names; the others are HiT's by the paper's rule, or of a baseline."""
+"""Groups of figures by the prefix of their names; other figures are HiT's by the paper's rule, or a
+baseline's."""
 
 GOALS = {
     "multi-hop": {"random.f1": 0.93, "hard.f1": 0.92},
@@ -48,8 +49,8 @@ GOALS = {
 """For WordNet with all-MiniLM-L6-v2."""
 
 PAPER = {
-    ("wordnet", "multi-hop"): "Published prior .091. HiT with L6 .871 / .907, with mpnet .916 / .899; probe "
-    "(L6) .235 / .209, fine-tuned (L6) .625 / .670, static Poincaré embeddings .864 / .830.",
+    ("wordnet", "multi-hop"): "Published prior .091. HiT with L6 .871 / .907, with mpnet .916 / "
+    ".899; probe (L6) .235 / .209, fine-tuned (L6) .625 / .670, static Poincaré embeddings .864 / .830.",
     ("wordnet", "mixed-hop"): "HiT with L6 .856 / .862, with mpnet .900 / .863; probe "
     "(L6) .235 / .208, fine-tuned (L6) .650 / .660.",
     ("doid-2026", "mixed-hop"): "an older release, trained on WordNet with L12: HiT .704 / "
@@ -72,7 +73,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--model", type=Path, action="append", default=[],
-        help="a trained HiT encoder; several of several seeds give their mean and spread; default: the one in the box",
+        help="a trained HiT encoder (default: the shipped one); several encoders of different "
+        "seeds give their mean and spread",
     )  # fmt: skip
     parser.add_argument(
         "--seeds",
@@ -153,7 +155,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
         models = [options.train / str(seed) for seed in seeds]
     if len(seeds) != len(models):
         sys.exit(
-            f"python -m benchmarks hierarchy: expected a seed for each of {len(models)} models, found {len(seeds)}"
+            f"python -m benchmarks hierarchy: expected a seed for each of {len(models)} models, "
+            f"found {len(seeds)}"
         )
     graph = LOADERS[options.graph](options.data)
     graph = dataclasses.replace(
@@ -221,7 +224,9 @@ def _measured(
         figures.setdefault(group, {})[name_in_group] = float(np.mean([one[key] for one in each]))
     if len(each) > 1:
         figures[f"HiT, largest - smallest of {len(each)}"] = {
-            key: float(np.ptp([one[key] for one in each])) for key in each[0] if key.endswith(("f1", "precision", "recall"))
+            key: float(np.ptp([one[key] for one in each]))
+            for key in each[0]
+            if key.endswith(("f1", "precision", "recall"))
         }  # fmt: skip
     trained = [seconds for seconds in taken if seconds is not None]
     if trained:
@@ -288,7 +293,8 @@ def _measured(
 
 _PRIOR = (
     "how many entities are below the parent by the training links",
-    "how often the parent is one in the positives of validation, a pair not counting itself, for there are no training links",
+    "the number of other positive pairs of validation that have this parent, as there are no "
+    "training links",
 )
 
 
@@ -307,7 +313,8 @@ def _limit_notes(each: Sequence[Mapping[str, float]]) -> list[str]:
     if not found:
         return []
     return [
-        f"A fitted weight is at the limit of its search, {LARGEST_WEIGHT:g}, by {'; '.join(found)}: there the norms "
+        f"A fitted weight is at the limit of its search, {LARGEST_WEIGHT:g}, by "
+        f"{'; '.join(found)}: there the norms "
         "decide, and the distance hardly counts."
     ]
 
@@ -325,31 +332,38 @@ def _notes(
         f"{base}; trained {f'on {options.trained_on} ' if options.trained_on else ''}with: "
         f"{' '.join(options.training) or options.budget or 'not said'}. "
         f"{'Mean of ' + str(count) + ' models of different seeds.' if count > 1 else 'One model.'}",
-        "Each positive has ten random negatives, or ten hard ones (siblings first). Weights and thresholds come from "
-        "validation, by exact searches, for each kind of negatives. HiT: the paper's rule, -(distance + λ (norm of the parent "
-        "- norm of the child)), with one λ. HiT, two weights: the rule that ontodex stores, with a weight for each norm.",
-        "parent's norm alone: the score is minus that norm and reads nothing of the child. entities below the parent: the "
+        "Each positive has ten random negatives, or ten hard ones (siblings first). Weights and "
+        "thresholds are searched exactly on validation, for each kind of negatives. HiT: the "
+        "paper's rule, -(distance + λ (norm of the parent - norm of the child)), with one λ. HiT, "
+        "two weights: the rule that ontodex stores, with a weight for each norm.",
+        "parent's norm alone: the score is minus that norm; it does not read the child. entities "
+        "below the parent: the "
         f"score is {_PRIOR[not len(task.train)]}; it reads no text.",
-        f"hop…: all members ranked as ancestors of {options.queries:,} members drawn by seed, by the full score with the "
-        "parent's weight of random negatives, of either rule; distance_only: by the distance alone. The share of true ancestors so many links up "
-        "that are among the first 10 and 100; those of training links count too, and all compete for the same places.",
+        f"hop…: all members are ranked as ancestors of {options.queries:,} members drawn by seed, "
+        "by the score with the weight that was fitted on random negatives, of either rule; "
+        "distance_only: by the distance alone. The figure is the share of the true ancestors so "
+        "many links up that are among the first 10 and 100. Ancestors by training links count too; "
+        "all compete for the same places.",
     ]
     if name == "mixed-hop":
         notes.append(
-            "neighbours: HiT's distance and both norms with what the training links say of entities of like text "
-            f"({base}), by a logistic regression fitted on validation; an entity's own links do not count. "
-            f"Of the test positives {100 * _following(task):.0f} in 100 follow from the training links."
+            "neighbours: a logistic regression, fitted on validation, over HiT's distance, both "
+            f"norms and the training links of entities of similar text ({base}); an entity's own "
+            f"links do not count. {100 * _following(task):.0f} % of the test positives follow from the "
+            "training links."
         )
     if "classifier" in options.baselines:
         notes.append(
-            f"classifier: {options.classifier_steps:,} batches of 64 pairs, half of the negatives random, half hard "
-            "(the paper: three epochs of each kind); its threshold is chosen on validation, where the paper takes 0."
+            f"classifier: {options.classifier_steps:,} batches of 64 pairs, half of the negatives "
+            "random, half hard (the paper: three epochs of each kind); its threshold is chosen on "
+            "validation (the paper: 0)."
         )
     if "static" in options.baselines:
         notes.append(f"static: {options.static_epochs} epochs of 200 dimensions, as the paper.")
     if options.baselines and options.baseline_pairs:
         notes.append(
-            f"Baselines: {options.baseline_pairs:,} positives, drawn by seed, in validation and in test."
+            f"Baselines: {options.baseline_pairs:,} positives, drawn by seed, in validation and in "
+            "test."
         )
     if (options.graph, name) in PAPER:
         notes.append(f"F1, random / hard negatives, in the paper: {PAPER[options.graph, name]}")
