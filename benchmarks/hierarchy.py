@@ -50,7 +50,8 @@ GOALS = {
 
 PAPER = {
     ("wordnet", "multi-hop"): "Published prior .091. HiT with L6 .871 / .907, with mpnet .916 / "
-    ".899; probe (L6) .235 / .209, fine-tuned (L6) .625 / .670, static Poincaré embeddings .864 / .830.",
+    ".899; probe (L6) .235 / .209, fine-tuned (L6) .625 / .670, static Poincaré embeddings .864 / "
+    ".830.",
     ("wordnet", "mixed-hop"): "HiT with L6 .856 / .862, with mpnet .900 / .863; probe "
     "(L6) .235 / .208, fine-tuned (L6) .650 / .660.",
     ("doid-2026", "mixed-hop"): "an older release, trained on WordNet with L12: HiT .704 / "
@@ -349,8 +350,8 @@ def _notes(
         notes.append(
             "neighbours: a logistic regression, fitted on validation, over HiT's distance, both "
             f"norms and the training links of entities of similar text ({base}); an entity's own "
-            f"links do not count. {100 * _following(task):.0f} % of the test positives follow from the "
-            "training links."
+            f"links do not count. {100 * _following(task):.0f} % of the test positives follow from "
+            "the training links."
         )
     if "classifier" in options.baselines:
         notes.append(
