@@ -155,7 +155,6 @@ PAGES: dict[str, Page] = {
             ),
         ),
     ),
-    "everyday": Page("Everyday questions"),
     "entailment": Page(
         "Entailment",
         (
