@@ -162,9 +162,9 @@ class HyperNetwork(LinkNetwork):
         self.condition = nn.Linear(dim, settings.condition)
         self.left = nn.Linear(settings.condition, dim * (rank or dim))
         self.right = nn.Linear(settings.condition, dim * rank) if rank else None
+        self.shift = self._shift()
         if settings.projection == "residual":
             self._start_near_identity()
-        self.shift = self._shift()
 
     def _start_near_identity(self) -> None:
         """Initialise projections with a small norm that does not depend on the rank."""

@@ -62,7 +62,7 @@ def test_the_columns_of_a_csv_of_entities(shell, write):
     assert out.endswith("pets.csv: 10 entities, 3 relations, 12 triples\n")
     (warning,) = err.splitlines()
     assert warning.startswith("warning: ")
-    assert "pets.csv: left out born, remark" in warning
+    assert "pets.csv: left out born (numbers or dates), remark (" in warning
 
 
 def test_inspecting_writes_nothing_without_an_output(shell, write, tmp_path):
