@@ -155,6 +155,7 @@ PAGES: dict[str, Page] = {
             ),
         ),
     ),
+    "everyday": Page("Everyday questions"),
     "entailment": Page(
         "Entailment",
         (
