@@ -121,6 +121,11 @@ class TextEncoder:
             if length > longest
         ]
 
+    def tokens(self, words: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each word, without the special tokens of a text."""
+        *lengths, special = self._reader.lengths([*words, ""])
+        return [length - special for length in lengths]
+
     def stream(
         self, texts: Sequence[Text], done: int = 0
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:

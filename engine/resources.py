@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ontodex.encoders.index_encoders import StoredEncoders
+from ontodex.engine.spelling import Spelling
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import CASE_BASED, GraphFeatures
@@ -52,6 +53,11 @@ class Resources:
     def name_similarity(self) -> NameSimilarity:
         """Similarity of the entities' names by trigrams."""
         return NameSimilarity.read(self.index.blobs.get)
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """Correction of the spelling of queries."""
+        return Spelling(self.index.graph, self.name_similarity, self.encoders.text.tokens)
 
     @cached_property
     def graph_features(self) -> GraphFeatures | None:

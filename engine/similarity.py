@@ -132,22 +132,72 @@ WITH_NAMES = "text similarity (cosine) + name similarity (trigrams), weighted tw
 NAME_WEIGHT = 0.5
 """Weight of name similarity relative to text similarity."""
 
+CORRECTED = 0.97
+"""Factor of the score of an answer to a query whose spelling was corrected."""
+
 
 def search(resources: Resources, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
-    """Rank all entities by text and name similarity; entities of exactly that name are first.
+    """Rank all entities by text and name similarity; entities of exactly that name come first.
+
+    Free text is also searched with corrected spelling, if it has words that neither the graph nor
+    the text encoder knows (:class:`~ontodex.engine.spelling.Spelling`). The better score counts.
 
     Args:
         resources: Encoders and scorers of an opened index.
         searcher: Search of the text space.
-        texts: The queries: texts, or ids, which stand for the texts of their entities.
+        texts: Queries: texts, or ids for the texts of their entities.
         k: Number of hits.
     """
     k = checked(k)
     start = time.perf_counter()
-    index = resources.index
-    resolved = resolve_entities(index.graph, texts, any_text=True)
+    graph = resources.index.graph
+    resolved = resolve_entities(graph, texts, any_text=True)
     terms = [one.unless_named for one in resolved]
-    named = [_named(index.graph, one) for one in resolved]
+    named = [_named(graph, one.resolution.text) for one in resolved]
+    corrected = {
+        at: made
+        for at, one in enumerate(resolved)
+        if one.row is None and (made := resources.spelling.corrected(one.resolution.text))
+    }
+    found = _searched(resources, searcher, terms, k, named)
+    by_correction = _searched(
+        resources,
+        searcher,
+        [_free_text(made) for made in corrected.values()],
+        k,
+        [_named(graph, made) for made in corrected.values()],
+    )
+    for at, (rows, scores) in zip(corrected, by_correction, strict=True):
+        found[at] = _better(found[at], (rows, CORRECTED * scores), k)
+    answers = [
+        Answer(hits_of(graph, scored, no_rows()), {"text": one.resolution}, WITH_NAMES)
+        for one, scored in zip(resolved, found, strict=True)
+    ]
+    return answered(graph, "search", answers, start)
+
+
+def _free_text(text: str) -> ResolvedTerm:
+    return ResolvedTerm(None, Resolution(text, "free text", None, text))
+
+
+def _searched(
+    resources: Resources,
+    searcher: Searcher,
+    terms: Sequence[ResolvedTerm],
+    k: int,
+    named: Sequence[Rows],
+) -> list[Scored]:
+    """Return the best entities of each term: those of its name, then those of similar ones.
+
+    Args:
+        resources: Encoders and scorers of an opened index.
+        searcher: Search of the text space.
+        terms: Entities and texts.
+        k: Number of entities.
+        named: Entities of exactly the name of each term; their score is 1.
+    """
+    if not terms:
+        return []
     similar_names = [
         resources.name_similarity.find(
             one.resolution.text if one.row is None else one.resolution.label
@@ -155,18 +205,23 @@ def search(resources: Resources, searcher: Searcher, texts: Sequence[str], k: in
         for one in terms
     ]
     offsets = [(rows, NAME_WEIGHT * similarity) for rows, similarity in similar_names]
-    answers = []
-    for one, own, (rows, scores) in zip(
-        resolved, named, searcher.top(_vectors(resources, terms), k, named, offsets), strict=True
-    ):
-        scored = (
+    found = searcher.top(_vectors(resources, terms), k, named, offsets)
+    return [
+        (
             np.concatenate([own, rows])[:k],
             np.concatenate([np.ones(len(own)), scores / (1 + NAME_WEIGHT)])[:k],
         )
-        answers.append(
-            Answer(hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, WITH_NAMES)
-        )
-    return answered(index.graph, "search", answers, start)
+        for own, (rows, scores) in zip(named, found, strict=True)
+    ]
+
+
+def _better(first: Scored, second: Scored, k: int) -> Scored:
+    """Return the k best of two lists of entities; an entity in both has its higher score."""
+    rows, scores = (np.concatenate(both) for both in zip(first, second, strict=True))
+    order = np.argsort(-scores, kind="stable")
+    _, places = np.unique(rows[order], return_index=True)
+    best = order[np.sort(places)][:k]
+    return rows[best], scores[best]
 
 
 def similar(resources: Resources, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
@@ -191,7 +246,7 @@ def _vectors(resources: Resources, terms: Sequence[ResolvedTerm]) -> NDArray[np.
     )
 
 
-def _named(graph: KnowledgeGraph, one: ResolvedTerm) -> Rows:
-    """Return the entities that have the name of a term, ordered by their number of triples."""
-    rows, _ = graph.find_all(one.resolution.text) or ([], None)
+def _named(graph: KnowledgeGraph, text: str) -> Rows:
+    """Return the entities that a text is the name of, those in most triples first."""
+    rows, _ = graph.find_all(text) or ([], None)
     return np.array(graph.by_links(rows), dtype=np.int64)

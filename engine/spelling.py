@@ -1,0 +1,74 @@
+"""Spelling of queries: words that nobody knows are replaced by the nearest word of the graph."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ontodex.graph import KnowledgeGraph
+from ontodex.scoring.name_similarity import NameSimilarity, plain
+
+__all__ = ["Spelling"]
+
+WORD = re.compile(r"[^\W\d_]{4,}")
+"""Words that are corrected: at least four letters."""
+
+NAMES = 64
+"""Entities of the most similar names, whose words are compared with an unknown word."""
+
+MIN_RATIO = 0.75
+"""Smallest ratio (difflib) of an unknown word and the word that replaces it."""
+
+
+class Spelling:
+    """Corrects the words of a query that neither the graph nor the text encoder knows.
+
+    The text encoder knows a word if its tokenizer has it as one token: such a word is not misspelt,
+    even if no name of the graph has it.
+
+    Args:
+        graph: The graph.
+        names: Similarity of the names of its entities.
+        tokens: From words to the number of tokens of each.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        names: NameSimilarity,
+        tokens: Callable[[Sequence[str]], list[int]],
+    ) -> None:
+        self._graph, self._names, self._tokens = graph, names, tokens
+
+    def corrected(self, text: str) -> str | None:
+        """Return a query with its unknown words replaced; ``None`` if no word is replaced.
+
+        The result is in lower case and without accents.
+        """
+        query = plain(text)
+        words = list(dict.fromkeys(WORD.findall(query)))
+        found = {
+            word: self._nearest(word)
+            for word, tokens in zip(words, self._tokens(words), strict=True)
+            if tokens > 1
+        }
+        made = WORD.sub(lambda match: found.get(match[0]) or match[0], query)
+        return None if made == query else made
+
+    def _nearest(self, word: str) -> str | None:
+        """Return the most similar word of the graph that starts with the same letter.
+
+        ``None`` if the graph has the word itself, or no similar one.
+        """
+        rows, similarity = self._names.find(word)
+        known: dict[str, None] = {}
+        for row in rows[np.argsort(-similarity, kind="stable")[:NAMES]].tolist():
+            for name in (self._graph.labels[row], *self._graph.synonyms[row]):
+                known.update(dict.fromkeys(WORD.findall(plain(name))))
+        if word in known:
+            return None
+        alike = [name for name in known if name[0] == word[0]]
+        return next(iter(difflib.get_close_matches(word, alike, n=1, cutoff=MIN_RATIO)), None)

@@ -1,0 +1,78 @@
+"""Misspelt queries: unknown words are replaced by words of the graph, known words stay."""
+
+from __future__ import annotations
+
+import pytest
+
+import ontodex
+from ontodex.engine.spelling import Spelling
+from ontodex.graph import GraphBuilder
+from ontodex.scoring.name_similarity import NameSimilarity
+
+NAMES = ("Restaurant", "BookStore", "recipe", "Café Zürich", "storage box")
+KNOWN = {"mobile", "hound", "circle", "book"}
+"""Words that the encoder of these tests has as one token."""
+
+
+@pytest.fixture(scope="module")
+def graph():
+    builder = GraphBuilder("shop")
+    for number, name in enumerate(NAMES):
+        builder.entity(f"ex:{number}", name, [f"{name} of old"] if number == 2 else [])
+    return builder.build()
+
+
+@pytest.fixture(scope="module")
+def spelling(graph):
+    return Spelling(
+        graph, NameSimilarity.of(graph), lambda words: [2 - (word in KNOWN) for word in words]
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "corrected"),
+    [
+        ("resturant", "restaurant"),  # a letter is missing
+        ("Resatuarnt", "restaurant"),  # swapped letters
+        ("reciepe book", "recipe book"),
+        ("bok stroe", "bok store"),  # three letters are too few
+        ("storge", "storage"),
+        ("zurich", None),  # the graph has it, but for the accent
+        ("restaurant", None),
+        ("hound", None),  # the encoder knows it, the graph does not
+        ("photophobia", None),  # nothing is near
+        ("bookstor", "bookstor"),
+        ("12345", None),
+        ("", None),
+    ],
+)
+def test_unknown_words_are_replaced_by_the_nearest_of_the_graph(spelling, query, corrected):
+    found = spelling.corrected(query)
+    assert found == (None if corrected == query else corrected)
+
+
+def test_a_misspelt_name_finds_its_entity_first(tmp_path, graph, tiny_encoder):
+    settings = {"hierarchy": False, "entailment": False, "device": "cpu", "quiet": True}
+    with ontodex.build(graph, tmp_path / "shop.odx", encoders=tiny_encoder, **settings) as engine:
+        first = engine.search("Resturant", k=3)[0]
+        assert first.id == "ex:0"
+        assert first.score == pytest.approx(0.97)
+        exact = engine.search("Restaurant", k=3)
+        assert (exact[0].id, exact[0].score) == ("ex:0", 1.0)
+        both = engine.search_batch(["Resturant", "Restaurant", "ex:0", "storge box"], k=5)
+        assert [len(hits) for hits in both] == [5] * 4
+        assert [hits[0].id for hits in both] == ["ex:0", "ex:0", "ex:0", "ex:4"]
+        for hits in both:
+            scores = [hit.score for hit in hits]
+            assert scores == sorted(scores, reverse=True)
+            assert len({hit.id for hit in hits}) == len(hits)
+
+
+def test_numbers_of_tokens_are_those_of_words_alone(tiny_encoder):
+    from ontodex.encoders.text import TextEncoder
+
+    encoder = TextEncoder(tiny_encoder, "cpu")
+    single, several = encoder.tokens(["dog", "dogdogdog"])
+    assert single == 1
+    assert several > 1
+    assert encoder.tokens([]) == []
