@@ -419,7 +419,7 @@ def test_importing_the_engine_does_not_import_torch() -> None:
 
 
 def test_search_weighs_texts_and_names_two_to_one(engine):
-    graph, text = engine.graph, "a hare farm"  # no word is misspelt
+    graph, text = engine.graph, "the hare"  # no word is misspelt
     cosines = (
         engine.index.vectors("text")[np.arange(graph.n_entities)]
         @ engine.resources.encoders.text.encode([text])[0]
