@@ -432,7 +432,7 @@ def test_search_weighs_texts_and_names_two_to_one(engine):
         graph.ids[row] for row in np.argsort(-wanted, kind="stable")
     ]
     np.testing.assert_allclose([hit.score for hit in hits], np.sort(wanted)[::-1], atol=1e-5)
-    assert hits[0].id == "ex:hare"
+    assert "hare" in hits[0].label
 
 
 def test_a_name_is_found_outside_the_text_candidates(tmp_path, tiny_encoder, small_graph):
