@@ -14,6 +14,7 @@ import ontodex
 from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.ranking import link_ranks, rank_metrics
 from ontodex.geometry.complex import ComplEx
+from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.link_weights import (
     AnswerScores,
     Heads,
@@ -169,7 +170,8 @@ def strata(
 def _groups(graph: ontodex.KnowledgeGraph) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield the strata of the test triples: by their pair in train, and by relation if few."""
     test, train = graph.test, graph.triples
-    reverse = np.isin(_keys(graph, test[:, ::-1]), _keys(graph, train))
+    heads, relations, tails = test.T
+    reverse = _known(graph, train).known(tails, relations, heads)
     yield REVERSED, reverse
     ends, known = (np.sort(part[:, [0, 2]], axis=1) for part in (test, train))
     size = graph.n_entities
@@ -207,12 +209,11 @@ def reverses_of_held_out(
     graph: ontodex.KnowledgeGraph,
 ) -> tuple[ontodex.KnowledgeGraph, NDArray[np.int64]]:
     """Take the reverses of held-out triples out of train; return the graph and those triples."""
-    held_out = np.concatenate([graph.valid, graph.test])[:, ::-1]
-    out = np.isin(_keys(graph, graph.triples), _keys(graph, held_out))
+    heads, relations, tails = graph.triples.T
+    out = _known(graph, np.concatenate([graph.valid, graph.test])).known(tails, relations, heads)
     sides = {side: getattr(graph, side)[~out] for side in ("heads", "relations", "tails")}
     return dataclasses.replace(graph, **sides), graph.triples[out]
 
 
-def _keys(graph: ontodex.KnowledgeGraph, triples: NDArray[np.integer]) -> NDArray[np.int64]:
-    heads, relations, tails = triples.astype(np.int64).T
-    return np.asarray((relations * graph.n_entities + heads) * graph.n_entities + tails)
+def _known(graph: ontodex.KnowledgeGraph, triples: NDArray[np.integer]) -> KnownLinks:
+    return KnownLinks(triples, graph.n_entities, graph.n_relations)

@@ -389,7 +389,7 @@ class _Stopper(EarlyStopper):
         self.stopped = self.cut = True
         assert self.best_model_path is not None
         if self.best_model_path.exists():  # it does not if the first scores were not finite
-            self.model.load_state_dict(torch.load(self.best_model_path))
+            self.model.load_state_dict(torch.load(self.best_model_path, weights_only=True))
         return True
 
 

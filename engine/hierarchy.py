@@ -257,11 +257,8 @@ def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) 
     ):
         probabilities = subsumptions.probabilities("parents", above, votes)
         last = np.argsort(_above_sure_parent(subsumptions, above[0], probabilities), kind="stable")
-        known = subsumptions.above.among(point, ancestors, len(ancestors), votes.offsets)
-        rows, scores = subsumptions.after_asserted(
-            "parents", one.row, known, (above[0][last], above[1][last])
-        )
-        best = rows[:k], scores[:k]
+        predicted = above[0][last], above[1][last]
+        best = subsumptions.asserted_first("parents", one, point, votes, predicted, k)
         probabilities = subsumptions.probabilities("parents", best, votes)
         hits = hits_of(subsumptions.graph, best, ancestors, probabilities)
         moving = [_moving(subsumptions, point, parent, below, none) for parent in best[0].tolist()]
@@ -466,13 +463,12 @@ class Subsumptions:
             ]
             found = searcher.top(points, k, excluded, [votes.offsets for votes in all_votes])
         answers = []
-        for one, point, votes, (rows, scores), (known_rows, _) in zip(
+        for one, point, votes, predicted, (known_rows, _) in zip(
             resolved, points, all_votes, found, asserted, strict=True
         ):
+            best = predicted
             if known != "exclude":
-                every = searcher.among(point, known_rows, len(known_rows), votes.offsets)
-                rows, scores = self.after_asserted(question, one.row, every, (rows, scores))
-            best = rows[:k], scores[:k]
+                best = self.asserted_first(question, one, point, votes, predicted, k)
             answers.append(
                 Answer(
                     hits_of(
@@ -485,26 +481,37 @@ class Subsumptions:
             )
         return answered(self.graph, question, answers, start)
 
-    def after_asserted(
-        self, question: str, row: int | None, asserted: Scored, predicted: Scored
+    def asserted_first(
+        self,
+        question: str,
+        one: ResolvedTerm,
+        point: Points,
+        votes: VoteOffsets,
+        predicted: Scored,
+        k: int,
     ) -> Scored:
-        """Return asserted answers, the direct ones first, and then predicted ones.
+        """Return the k best answers: direct asserted ones, other asserted ones, predicted ones.
 
         Args:
             question: ``"parents"`` or ``"children"``.
-            row: The entity that the question is about; ``None`` for free text, which has no
-                asserted answers.
-            asserted: Rows and scores of all asserted answers, best first.
-            predicted: Rows and scores of predicted answers, best first.
+            one: The entity or text that the question is about; only an entity has asserted answers.
+            point: Its lifted point, of shape (d+1,).
+            votes: The votes for the question's answers.
+            predicted: Rows and scores of the predicted answers, best first.
+            k: Number of answers.
         """
-        if row is None:
-            return predicted
-        step = self.hierarchy.parents if question == "parents" else self.hierarchy.children
-        order = np.argsort(~np.isin(asserted[0], step(row)), kind="stable")
-        return (
-            np.concatenate([asserted[0][order], predicted[0]]),
-            np.concatenate([asserted[1][order], predicted[1]]),
-        )
+        if one.row is None:
+            return predicted[0][:k], predicted[1][:k]
+        upward = question == "parents"
+        searcher = self.above if upward else self.below
+        known, _ = self.asserted(question, one.row)
+        step = self.hierarchy.parents if upward else self.hierarchy.children
+        direct = np.isin(known, step(one.row))
+        parts = [searcher.among(point, known[direct], k, votes.offsets)]
+        if len(parts[0][0]) < k:  # scoring all descendants of a top concept takes long
+            parts.append(searcher.among(point, known[~direct], k, votes.offsets))
+        rows, scores = (np.concatenate(column) for column in zip(*parts, predicted, strict=True))
+        return rows[:k], scores[:k]
 
     def vote_offsets(self, question: str, entities: Sequence[ResolvedTerm]) -> list[VoteOffsets]:
         """Return the score offsets that neighbour votes give the answers for each entity or text.

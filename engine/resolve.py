@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.results.hits import Resolution
+from ontodex.engine.spelling import similar_names
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
@@ -231,11 +232,9 @@ def vectors_of(
 
 def _similar_name(graph: KnowledgeGraph, names: NameSimilarity, text: str) -> str:
     """Return a hint with the name whose spelling is nearest to free text, or an empty string."""
-    rows, similarity = names.find(text)
     known: dict[str, str] = {}
-    for row in rows[np.argsort(-similarity, kind="stable")[:COMPARED]].tolist():
-        for name in (graph.labels[row], *graph.synonyms[row]):
-            known.setdefault(plain(name), name)
+    for name in similar_names(graph, names, text, COMPARED):
+        known.setdefault(plain(name), name)
     match = difflib.get_close_matches(plain(text), known, n=1, cutoff=MIN_RATIO)
     return f"; did you mean {known[match[0]]!r}?" if match else ""
 

@@ -152,67 +152,38 @@ def search(resources: Resources, searcher: Searcher, texts: Sequence[str], k: in
     start = time.perf_counter()
     graph = resources.index.graph
     resolved = resolve_entities(graph, texts, any_text=True)
-    terms = [one.unless_named for one in resolved]
-    named = [_named(graph, one.resolution.text) for one in resolved]
     corrected = {
         at: made
         for at, one in enumerate(resolved)
         if one.row is None and (made := resources.spelling.corrected(one.resolution.text))
     }
-    found = _searched(resources, searcher, terms, k, named)
-    by_correction = _searched(
-        resources,
-        searcher,
-        [_free_text(made) for made in corrected.values()],
-        k,
-        [_named(graph, made) for made in corrected.values()],
-    )
-    for at, (rows, scores) in zip(corrected, by_correction, strict=True):
-        found[at] = _better(found[at], (rows, CORRECTED * scores), k)
-    answers = [
-        Answer(hits_of(graph, scored, no_rows()), {"text": one.resolution}, WITH_NAMES)
-        for one, scored in zip(resolved, found, strict=True)
+    asked = [one.unless_named for one in resolved] + [
+        ResolvedTerm(None, Resolution(made, "free text", None, made)) for made in corrected.values()
     ]
-    return answered(graph, "search", answers, start)
-
-
-def _free_text(text: str) -> ResolvedTerm:
-    return ResolvedTerm(None, Resolution(text, "free text", None, text))
-
-
-def _searched(
-    resources: Resources,
-    searcher: Searcher,
-    terms: Sequence[ResolvedTerm],
-    k: int,
-    named: Sequence[Rows],
-) -> list[Scored]:
-    """Return the best entities of each term: those of its name, then those of similar ones.
-
-    Args:
-        resources: Encoders and scorers of an opened index.
-        searcher: Search of the text space.
-        terms: Entities and texts.
-        k: Number of entities.
-        named: Entities of exactly the name of each term; their score is 1.
-    """
-    if not terms:
-        return []
-    similar_names = [
+    named = [_named(graph, one.resolution.text) for one in asked]
+    near = [
         resources.name_similarity.find(
             one.resolution.text if one.row is None else one.resolution.label
         )
-        for one in terms
+        for one in asked
     ]
-    offsets = [(rows, NAME_WEIGHT * similarity) for rows, similarity in similar_names]
-    found = searcher.top(_vectors(resources, terms), k, named, offsets)
-    return [
+    offsets = [(rows, NAME_WEIGHT * similarity) for rows, similarity in near]
+    found = [
         (
             np.concatenate([own, rows])[:k],
             np.concatenate([np.ones(len(own)), scores / (1 + NAME_WEIGHT)])[:k],
         )
-        for own, (rows, scores) in zip(named, found, strict=True)
+        for own, (rows, scores) in zip(
+            named, searcher.top(_vectors(resources, asked), k, named, offsets), strict=True
+        )
     ]
+    for at, (rows, scores) in zip(corrected, found[len(resolved) :], strict=True):
+        found[at] = _better(found[at], (rows, CORRECTED * scores), k)
+    answers = [
+        Answer(hits_of(graph, scored, no_rows()), {"text": one.resolution}, WITH_NAMES)
+        for one, scored in zip(resolved, found[: len(resolved)], strict=True)
+    ]
+    return answered(graph, "search", answers, start)
 
 
 def _better(first: Scored, second: Scored, k: int) -> Scored:

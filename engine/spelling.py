@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from ontodex.graph import KnowledgeGraph
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 
-__all__ = ["Spelling"]
+__all__ = ["Spelling", "similar_names"]
 
 WORD = re.compile(r"[^\W\d_]{4,}")
 """Words that are corrected: at least four letters."""
 
-NAMES = 64
+ENTITIES = 64
 """Entities of the most similar names, whose words are compared with an unknown word."""
 
 MIN_RATIO = 0.75
 """Smallest ratio (difflib) of an unknown word and the word that replaces it."""
+
+
+def similar_names(
+    graph: KnowledgeGraph, similarity: NameSimilarity, text: str, entities: int
+) -> Iterator[str]:
+    """Yield all names of the entities that have the names most similar to a text.
+
+    Args:
+        graph: The graph.
+        similarity: Similarity of the names of its entities.
+        text: The text.
+        entities: Number of entities.
+    """
+    rows, values = similarity.find(text)
+    for row in rows[np.argsort(-values, kind="stable")[:entities]].tolist():
+        yield from (graph.labels[row], *graph.synonyms[row])
 
 
 class Spelling:
@@ -63,11 +79,9 @@ class Spelling:
 
         ``None`` if the graph has the word itself, or no similar one.
         """
-        rows, similarity = self._names.find(word)
         known: dict[str, None] = {}
-        for row in rows[np.argsort(-similarity, kind="stable")[:NAMES]].tolist():
-            for name in (self._graph.labels[row], *self._graph.synonyms[row]):
-                known.update(dict.fromkeys(WORD.findall(plain(name))))
+        for name in similar_names(self._graph, self._names, word, ENTITIES):
+            known.update(dict.fromkeys(WORD.findall(plain(name))))
         if word in known:
             return None
         alike = [name for name in known if name[0] == word[0]]
