@@ -214,7 +214,7 @@ def train_hit(
         base=findable(encoder),
         settings=settings,
         texts=dataclasses.asdict(LABEL_ALONE),
-        seen=[Path(graph.source).name] if graph.source else [],
+        seen=graph.source_names,
         quiet=quiet,
     )
 

@@ -67,8 +67,10 @@ class Concatenation(LinkNetwork):
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
         """Apply the layer."""
-        dropped = self.dropout(relations[which]) if self.settings.dropout else None
-        shift = self.shift(relations)[which] if dropped is None else self.shift(dropped)
+        if self.settings.dropout:  # a mask for each pair
+            shift = self.shift(self.dropout(relations[which]))
+        else:
+            shift = self.shift(relations)[which]
         moved: Tensor = self.head(self.dropout(heads)) + shift
         return moved
 

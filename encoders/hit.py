@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -147,6 +148,12 @@ class HiT(Adapted):
         learnt = None if self.learnt is None else asdict(self.learnt)
         config = _Config(rule=rule, texts=self.texts, learnt=learnt, **asdict(base))
         (own / "config.json").write_text(json.dumps(asdict(config), indent=1), encoding="utf-8")
+
+    def with_rule(self, rule: Subsumption) -> HiT:
+        """Return the same encoder with another rule."""
+        made = copy.copy(self)
+        made.rule = rule
+        return made
 
     @property
     def c(self) -> float:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -179,6 +180,11 @@ class KnowledgeGraph:
         relations, tails = self.outgoing(head)
         found: NDArray[np.int32] = relations[tails == tail]
         return found
+
+    @property
+    def source_names(self) -> list[str]:
+        """Names of the files or folders that the graph was read from, without their folders."""
+        return [Path(part).name for part in self.source.split(" + ") if part]
 
     @cached_property
     def reflexive(self) -> frozenset[int]:

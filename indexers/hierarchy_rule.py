@@ -99,15 +99,7 @@ def with_rule(hit: HiT, embedded: EmbeddedHierarchy | None) -> HiT:
             f"of a hierarchy encoder that has none ({hit.text.folder}), found fewer; give an "
             "encoder that ontodex trained"
         )
-    return HiT(
-        hit.text,
-        rule,
-        hit.texts,
-        adapter=hit.adapter,
-        base=hit.base,
-        learnt=hit.learnt,
-        seen=hit.seen,
-    )
+    return hit.with_rule(rule)
 
 
 def held_out_links(hit: HiT, embedded: EmbeddedHierarchy) -> NDArray[np.int32] | None:

@@ -7,14 +7,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
-from xml.etree.ElementTree import ParseError
+from xml.etree.ElementTree import Element, ParseError
 
 from ontodex.errors import ReadError
 
-__all__ = ["XML", "GuardedXml", "after_prolog", "check_doctype", "well_formed"]
+__all__ = [
+    "LANGUAGES",
+    "XML",
+    "GuardedXml",
+    "after_prolog",
+    "check_doctype",
+    "kind_of",
+    "well_formed",
+]
 
 XML = "{http://www.w3.org/XML/1998/namespace}"
 """Prefix of the names in XML's own namespace, such as ``lang`` and ``base``, in ElementTree."""
+
+LANGUAGES = (f"{XML}lang", "lang")
+"""Attributes with the language of the text of an element."""
 
 HEAD = 1 << 20
 LONGEST = 500
@@ -25,6 +36,11 @@ PROLOG = re.compile(rb"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*", re.DOTALL)
 ENTITY = re.compile(rb"<!ENTITY\s+(%\s+)?([^\s\"'>]+)\s+(?:\"([^\"]*)\"|'([^']*)'|([^>]*))\s*>")
 NAMESPACE = re.compile(rb"xmlns:([\w.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 LATE = (b"<!DOCTYPE", b"<!ENTITY")
+
+
+def kind_of(element: Element) -> str:
+    """Return the name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
 
 
 def after_prolog(head: bytes) -> int:

@@ -17,8 +17,7 @@ from ontodex.readers.files import opened
 from ontodex.readers.mapping.headers import ID
 from ontodex.readers.record_rows import LABELS, Record, is_named, key_of
 from ontodex.readers.records import is_link
-from ontodex.readers.xml_guard import XML, GuardedXml, well_formed
-from ontodex.readers.xml_tables import LANGUAGES, kind_of
+from ontodex.readers.xml_guard import LANGUAGES, XML, GuardedXml, kind_of, well_formed
 
 __all__ = ["xml_records", "xml_root"]
 

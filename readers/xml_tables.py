@@ -17,12 +17,9 @@ from ontodex.readers.tables.mapping import TableMapping
 from ontodex.readers.tables.paths import DEEPEST, Category, path_of
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.vocabularies import vocabulary
-from ontodex.readers.xml_guard import XML
+from ontodex.readers.xml_guard import LANGUAGES, XML, kind_of
 
-__all__ = ["LANGUAGES", "Elements", "kind_of", "mappings_of", "read_elements"]
-
-LANGUAGES = (f"{XML}lang", "lang")
-"""Attributes with the language of the text of an element."""
+__all__ = ["Elements", "mappings_of", "read_elements"]
 
 UNIT = "\x1f"
 """The character between the values of a cell; XML cannot contain this character."""
@@ -32,11 +29,6 @@ NAME = re.compile(r"[A-Za-z_][\w.-]*(?![^\[]*\])")
 
 ABOVE, PATH = "..", "path()"
 """Columns that every table has: id of the enclosing row; labels from the outermost row down."""
-
-
-def kind_of(element: Element) -> str:
-    """Return the name of an element without its namespace."""
-    return str(element.tag).rpartition("}")[2]
 
 
 def mappings_of(root: Element, given: Sequence[TableMapping]) -> tuple[TableMapping, ...]:

@@ -82,8 +82,8 @@ class BestCheckpoint(TrainerCallback):
         self.history.append((step, found))
         (self.folder / f"{SCORE}.tmp").write_text(json.dumps(self.history))
         os.replace(self.folder / f"{SCORE}.tmp", self.folder / SCORE)
-        best = max(range(len(self.history)), key=lambda place: self.history[place][1])
-        if self._patience and len(self.history) - 1 - best >= self._patience:
+        scores = [value for _, value in self.history]
+        if self._patience and len(scores) - 1 - scores.index(max(scores)) >= self._patience:
             control.should_training_stop = True
 
     @property

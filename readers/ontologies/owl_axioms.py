@@ -22,12 +22,9 @@ from ontodex.readers.files import text_of
 from ontodex.readers.ontologies.meaning import interpret
 from ontodex.readers.ontologies.statements import RdfStatements
 from ontodex.readers.problems import Problems
-from ontodex.readers.xml_guard import XML
+from ontodex.readers.xml_guard import LANGUAGES, kind_of
 
 __all__ = ["Axioms", "fault", "literal", "read_axioms"]
-
-LANGUAGE = f"{XML}lang"
-"""XML attribute with the language of a text."""
 
 DEEPEST = 50
 """Maximal depth of class expressions; deeper expressions are ignored."""
@@ -62,12 +59,12 @@ class Axioms:
 
     def add(self, axiom: Element) -> None:
         """Add an axiom, a declaration or a prefix; other elements are ignored."""
-        kind, parts = _name(axiom), [part for part in axiom if _name(part) != "Annotation"]
+        kind, parts = kind_of(axiom), [part for part in axiom if kind_of(part) != "Annotation"]
         link = self.statements.link
         if kind == "Prefix":
             self.statements.prefixes[axiom.get("name", "")] = axiom.get("IRI", "")
         elif kind == "Declaration" and parts:
-            link(self._term(parts[0]), rdf.TYPE, rdf.OWL + _name(parts[0]))
+            link(self._term(parts[0]), rdf.TYPE, rdf.OWL + kind_of(parts[0]))
         elif kind == "SubClassOf" and len(parts) == 2:
             link(self._term(parts[0]), rdf.SUBCLASS, self._term(parts[1]))
         elif kind == "EquivalentClasses" and parts:
@@ -78,7 +75,7 @@ class Axioms:
             link(self._term(parts[1]), rdf.TYPE, self._term(parts[0]))
         elif kind == "ObjectPropertyAssertion" and len(parts) == 3:
             head, tail = map(self._term, parts[1:])
-            if _name(parts[0]) == "ObjectInverseOf" and len(parts[0]):
+            if kind_of(parts[0]) == "ObjectInverseOf" and len(parts[0]):
                 link(tail, self._term(parts[0][0]), head)
             else:
                 link(head, self._term(parts[0]), tail)
@@ -86,16 +83,16 @@ class Axioms:
             link(self._term(parts[0]), rdf.RDFS + ENDS[kind], self._term(parts[1]))
         elif kind in ("AnnotationAssertion", "DataPropertyAssertion") and len(parts) == 3:
             about, subject = map(self._term, parts[:2])
-            if _name(parts[2]) == "Literal":
+            if kind_of(parts[2]) == "Literal":
                 self.statements.literal(
-                    subject, about, parts[2].text or "", parts[2].get(LANGUAGE, "")
+                    subject, about, parts[2].text or "", parts[2].get(LANGUAGES[0], "")
                 )
             else:
                 link(subject, about, self._term(parts[2]))
 
     def _term(self, element: Element, depth: int = 0) -> str:
         """Return the IRI of an element; for anonymous individuals and expressions, a blank node."""
-        kind, text = _name(element), (element.text or "").strip()
+        kind, text = kind_of(element), (element.text or "").strip()
         if short := element.get("abbreviatedIRI", text if kind == "AbbreviatedIRI" else ""):
             return expand(short, self._prefixes) or short
         if iri := element.get("IRI", text if kind == "IRI" else ""):
@@ -106,7 +103,7 @@ class Axioms:
 
     def _expression(self, element: Element, depth: int) -> str:
         self._blanks += 1
-        node, kind = f"_:expression {self._blanks}", _name(element)
+        node, kind = f"_:expression {self._blanks}", kind_of(element)
         if depth < DEEPEST and kind in RESTRICTIONS and len(element) == 2:
             self.statements.link(node, rdf.OWL + "onProperty", self._term(element[0], depth + 1))
             self.statements.link(
@@ -121,10 +118,6 @@ class Axioms:
                 self.statements.link(rest, rdf.RDF + "first", self._term(part, depth + 1))
                 predicate, at = rdf.RDF + "rest", rest
         return node
-
-
-def _name(element: Element) -> str:
-    return element.tag.rpartition("}")[2]
 
 
 def read_axioms(
@@ -151,7 +144,7 @@ def read_axioms(
 
 def literal(quoted: str, language: str | None) -> Element:
     """Return a literal as an element of OWL/XML, given the escaped text between the quotes."""
-    element = Element("Literal", {LANGUAGE: language or ""})
+    element = Element("Literal", {LANGUAGES[0]: language or ""})
     element.text = ESCAPED.sub(r"\1", quoted)
     return element
 

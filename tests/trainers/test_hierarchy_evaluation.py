@@ -259,7 +259,7 @@ def test_hops_are_the_shortest_ways_up(hierarchy):
 
 @pytest.mark.parametrize("weight", [0.0, 1.5])
 def test_recall_of_ancestors_is_that_of_a_full_sort(hierarchy, points, weight):
-    found = ancestor_recall(hierarchy, points, C, weight=weight, most=(3, 20), queries=10**6)
+    found = ancestor_recall(hierarchy, points, C, weights={"": weight}, most=(3, 20), queries=10**6)
     wide, hits, pairs = points.astype(np.float64), {}, {}
     norms = poincare.norm(wide, C)
     for entity in hierarchy.members.tolist():
@@ -282,11 +282,11 @@ def test_recall_of_ancestors_is_that_of_a_full_sort(hierarchy, points, weight):
 
 def test_sampled_queries_are_the_same_for_a_seed(hierarchy, points):
     def drawn(seed):
-        return ancestor_recall(hierarchy, points, C, weight=0.0, queries=40, seed=seed)
+        return ancestor_recall(hierarchy, points, C, weights={"": 0.0}, queries=40, seed=seed)
 
     assert drawn(0) == drawn(0) != drawn(1)
 
 
 def test_a_top_longer_than_the_hierarchy_holds_all(hierarchy, points):
-    found = ancestor_recall(hierarchy, points, C, weight=1.0, most=(10_000,))
+    found = ancestor_recall(hierarchy, points, C, weights={"": 1.0}, most=(10_000,))
     assert {value for key, value in found.items() if "recall" in key} == {1.0}

@@ -179,6 +179,34 @@ def test_a_run_without_a_number_of_steps_stops_by_validation(
     )
 
 
+def test_an_interrupted_run_that_stops_by_validation_starts_again(
+    tmp_path, encoder, small_graph, monkeypatch
+):
+    monkeypatch.setattr(hyper_cl, "EVERY", 10)
+    graph = held_out(small_graph)
+    settings = ontodex.HyperCLTraining(queries=64, negatives=64, rank=8, width=64, rate=2e-2)
+
+    def trained(folder):
+        return train_hyper_cl(graph, folder, encoder=encoder, settings=settings, quiet=True)
+
+    whole, measure, calls = trained(tmp_path / "whole"), ValidationRank.__call__, []
+
+    def interrupt(self):
+        calls.append(measure(self))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return calls[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ValidationRank, "__call__", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            trained(tmp_path / "cut")
+    assert list((tmp_path / "cut" / "checkpoints").glob("best.*"))
+    again = trained(tmp_path / "cut")
+    assert (again.steps, again.fingerprint) == (whole.steps, whole.fingerprint)
+    assert not (tmp_path / "cut" / "checkpoints").exists()
+
+
 def test_training_the_encoder_starts_from_a_network_trained_on_fixed_embeddings(
     tmp_path, encoder, small_graph
 ):

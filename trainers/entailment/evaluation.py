@@ -167,8 +167,7 @@ def evaluate_judged(
         found.update(_interval("direction.accuracy", directed, rng))
         if judged.wider is not None:
             found["direction.variance"] = float(judged.wider[one_way].mean())
-        found.update(length_baselines(pairs))
-    return found
+    return {**found, **length_baselines(pairs)}
 
 
 def length_baselines(pairs: EntailmentPairs) -> dict[str, float]:

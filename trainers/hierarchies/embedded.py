@@ -115,11 +115,9 @@ def evaluate_embedded(
         by_rule = evaluate_rule(task, points, c, embedded.rule)
         found.update({f"index.{key}": value for key, value in by_rule.items()})
         weights["index."] = embedded.rule.weight
-    for prefix, weight in weights.items():
-        recalls = ancestor_recall(task.known, points, c, weight=weight, queries=queries, seed=seed)
-        found.update(
-            {prefix + key: value for key, value in recalls.items() if not prefix or "recall" in key}
-        )
+    found.update(
+        ancestor_recall(task.known, points, c, weights=weights, queries=queries, seed=seed)
+    )
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -214,7 +214,7 @@ def ancestor_recall(
     points: NDArray[np.float32],
     c: float,
     *,
-    weight: float,
+    weights: Mapping[str, float],
     queries: int = 2000,
     most: Sequence[int] = (10, 100),
     seed: int = 0,
@@ -225,17 +225,18 @@ def ancestor_recall(
         hierarchy: The full hierarchy; ancestors by training links and by held-out links both count.
         points: Points of all entities, of shape (entities, dim).
         c: Minus the curvature.
-        weight: Weight λ of the norms in the score.
+        weights: Weights λ of the norms in the score, each by the prefix of its figures.
         queries: Number of members other than roots that are sampled as queries (all, if there are
             fewer).
         most: Values of k.
         seed: Seed of the sample.
 
     Returns:
-        ``hop1.recall@10`` and so on: of all (query, ancestor) pairs with this number of links on
-        the shortest path between them (``hop4+``: four or more), the share whose ancestor is ranked
-        among the first 10. ``hop1.pairs``: the number of these pairs. Candidates are all members
-        except the query. Distances without ancestors are left out.
+        ``hop1.recall@10`` and so on, for each weight with its prefix: of all (query, ancestor)
+        pairs with this number of links on the shortest path between them (``hop4+``: four or more),
+        the share whose ancestor is ranked among the first 10. ``hop1.pairs``: the number of these
+        pairs. Candidates are all members except the query. Distances without ancestors are left
+        out.
     """
     members = hierarchy.members
     sample = np.setdiff1d(members, hierarchy.roots)
@@ -248,33 +249,39 @@ def ancestor_recall(
     norms = np.asarray(poincare.norm(own, c))
     longest = min(max(most), len(members) - 1)
     pairs = np.zeros(len(HOPS), dtype=np.int64)
-    hits = np.zeros((len(HOPS), len(most)), dtype=np.int64)
+    hits = {prefix: np.zeros((len(HOPS), len(most)), dtype=np.int64) for prefix in weights}
     for start in range(0, len(sample), QUERIES_PER_BLOCK):
         block = sample[start : start + QUERIES_PER_BLOCK]
         rows = place[block]
         vectors = own[rows]
         products = np.asarray(poincare.lift_queries(vectors, c)) @ items.T
         squares = np.square(vectors).sum(-1, keepdims=True)
-        scores = -(
-            poincare.distance_of_products(products, squares, c)
-            + weight * (norms - norms[rows, None])
-        )
-        scores[np.arange(len(rows)), rows] = -np.inf
-        for row, values in zip(block.tolist(), scores, strict=True):
-            top = np.argpartition(-values, longest - 1)[:longest]
-            ranks = {
-                int(members[at]): rank
-                for rank, at in enumerate(top[np.lexsort((top, -values[top]))])
-            }
-            for ancestor, hop in hierarchy.hops_upward(row).items():
-                group = min(hop, len(HOPS)) - 1
-                pairs[group] += 1
-                hits[group] += [ranks.get(ancestor, longest) < length for length in most]
+        distances = poincare.distance_of_products(products, squares, c)
+        gains = norms - norms[rows, None]
+        above = [hierarchy.hops_upward(row) for row in block.tolist()]
+        for hops in above:
+            for hop in hops.values():
+                pairs[min(hop, len(HOPS)) - 1] += 1
+        for prefix, weight in weights.items():
+            scores = -(distances + weight * gains)
+            scores[np.arange(len(rows)), rows] = -np.inf
+            for hops, values in zip(above, scores, strict=True):
+                top = np.argpartition(-values, longest - 1)[:longest]
+                ranks = {
+                    int(members[at]): rank
+                    for rank, at in enumerate(top[np.lexsort((top, -values[top]))])
+                }
+                for ancestor, hop in hops.items():
+                    hits[prefix][min(hop, len(HOPS)) - 1] += [
+                        ranks.get(ancestor, longest) < length for length in most
+                    ]
     found: dict[str, float] = {}
     for group, name in enumerate(HOPS):
         if pairs[group]:
-            for at, length in enumerate(most):
-                found[f"hop{name}.recall@{length}"] = float(hits[group, at] / pairs[group])
+            for prefix, counts in hits.items():
+                for at, length in enumerate(most):
+                    recall = float(counts[group, at] / pairs[group])
+                    found[f"{prefix}hop{name}.recall@{length}"] = recall
             found[f"hop{name}.pairs"] = int(pairs[group])
     return found
 

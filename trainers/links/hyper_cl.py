@@ -157,7 +157,7 @@ def train_hyper_cl(
         settings.max_tokens,
         asdict(texts),
         steps,
-        [*seen, *([Path(graph.source).name] if graph.source else [])],
+        [*seen, *graph.source_names],
     )
     made.save(folder)
     clear_checkpoints(run.checkpoints)
@@ -176,8 +176,6 @@ def _run_until_best(
 
     Afterwards the model has the best weights.
     """
-    clear_checkpoints(run.checkpoints)
-    run.checkpoints.mkdir(parents=True, exist_ok=True)
     measure = ValidationRank(graph, model, seed)
     best = BestCheckpoint(model, run.checkpoints, EVERY, measure, run.quiet, PATIENCE)
     run_training(run, model, batches, groups, callbacks=[best])

@@ -106,12 +106,7 @@ class FrozenLinkModel(_TriEncoderLinkModel):
     def all_entities(self) -> Tensor:
         """Return the vectors of all entities, of shape (entities, dim)."""
         device = self.loss.log_inverse.device
-        if self.network.entity is None:
-            return torch.from_numpy(self._entities).to(device)
-        blocks = (
-            torch.from_numpy(self._entities[start : start + BLOCK])
-            for start in range(0, len(self._entities), BLOCK)
-        )
+        blocks = torch.split(torch.from_numpy(self._entities), BLOCK)
         return torch.cat([self.network.entities(block.to(device)) for block in blocks])
 
 

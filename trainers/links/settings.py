@@ -103,6 +103,11 @@ class HyperCLTraining:
                 "shift: expected none or true for a concatenation, where only the shift depends on "
                 "the relation, found false"
             )
+        if self.architecture != "concat" and self.dropout:
+            raise SettingsError(
+                f"dropout: expected 0 for the architecture {self.architecture!r}, which has none, "
+                f"found {self.dropout!r}"
+            )
         if self.towers not in (1, 2):
             raise SettingsError(f"towers: expected 1 or 2, found {self.towers!r}")
         expect_whole(self, steps=0, queries=1, entities=1, negatives=0, start=0)

@@ -42,15 +42,7 @@ class ValidationRank:
         known = KnownLinks(
             np.concatenate([graph.triples, graph.valid]), graph.n_entities, graph.n_relations
         )
-        self._left_out = [
-            np.append(np.setdiff1d(rows, [answer]), [] if answer == own else [own]).astype(np.int64)
-            for rows, answer, own in zip(
-                known.tails(self._entities, self._relations),
-                self._answers.tolist(),
-                self._entities.tolist(),
-                strict=True,
-            )
-        ]
+        self._queries, self._tails = known.follow(self._entities, self._relations)
 
     @torch.inference_mode()
     def __call__(self) -> float:
@@ -65,10 +57,22 @@ class ValidationRank:
         return float(torch.cat(reciprocal).mean())
 
     def _reciprocal(self, scores: Tensor, start: int) -> Tensor:
+        """Return the reciprocal ranks of a block of queries, the first of which is ``start``."""
+        block = slice(start, start + len(scores))
+        known = slice(*np.searchsorted(self._queries, [block.start, block.stop]))
+        answers, own, queries, tails = (
+            torch.from_numpy(array).to(scores.device)
+            for array in (
+                self._answers[block],
+                self._entities[block],
+                self._queries[known] - start,
+                self._tails[known],
+            )
+        )
         rows = torch.arange(len(scores), device=scores.device)
-        answers = torch.from_numpy(self._answers[start : start + len(scores)]).to(scores.device)
-        true = scores[rows, answers][:, None]
-        for row, left_out in enumerate(self._left_out[start : start + len(scores)]):
-            scores[row, torch.from_numpy(left_out).to(scores.device)] = -torch.inf
-        better, as_good = (scores > true).sum(1), (scores == true).sum(1)
+        true = scores[rows, answers]
+        scores[queries, tails] = -torch.inf
+        scores[rows, own] = -torch.inf
+        scores[rows, answers] = true
+        better, as_good = ((scores > true[:, None]).sum(1), (scores == true[:, None]).sum(1))
         return 1 / (better + (as_good + 1) / 2)
