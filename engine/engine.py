@@ -27,7 +27,8 @@ from ontodex.engine.results.hits import Hits
 from ontodex.engine.results.placements import Placements
 from ontodex.engine.results.verdicts import Direction, Verdict
 from ontodex.engine.search.topk import Searchers
-from ontodex.engine.similarity import by_phrase, search, similar
+from ontodex.engine.similarity import by_phrase, similar
+from ontodex.engine.text_search import search
 from ontodex.errors import GraphError, UnknownEntity, expect_choice, expect_count, nearest
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.storage.index import Index
@@ -99,32 +100,39 @@ class Engine(LinkQuestions):
 
     # Search --------------------------------------------------------------------------------------
 
-    def search(self, text: str, k: int = 10, *, spans: bool = False) -> Hits:
-        """Rank all entities by the similarity of their text and names to ``text``.
+    def search(self, text: str, k: int = 10, *, lexicon: bool = True, spans: bool = False) -> Hits:
+        """Rank all entities by how well their names and texts match ``text``.
 
-        The score is two thirds text similarity (a cosine) and one third name similarity. Name
-        similarity is the cosine of trigrams weighted by inverse document frequency; it tolerates
-        misspelt and missing words. Of an entity's names, the most similar one counts. Only the 256
-        entities with the most similar names have a name similarity; for all others it is 0.
         Entities whose name is exactly ``text`` come first, with a score of 1, ordered by their
-        number of triples.
+        number of triples. The score of the others is a weighted mean of cosines between ``text``
+        and an entity's best name (labels, synonyms and parts of a label such as "Bread & Rolls"),
+        its whole text, and the labels of its parents, and of the similarity of letters of its best
+        name. Letters have the more weight, the more words of ``text`` are unknown. The best name
+        may also be one that matches ``text`` with its spelling corrected, or with a word replaced
+        by another of the same meaning.
+
+        Only the best entities by text and by letters are scored: ``k`` of them, and at least 64.
 
         Args:
             text: Any text.
             k: Number of hits.
+            lexicon: Whether words may be replaced by words of the same meaning in WordNet.
             spans: Rank entities by their phrase (of label or definition) that is most similar to
                 ``text`` instead. Hits then have the phrase that matched.
 
         Raises:
             IndexMismatch: With ``spans``, if the index was built without phrases.
         """
-        return single(self.search_batch([text], k, spans=spans))
+        return single(self.search_batch([text], k, lexicon=lexicon, spans=spans))
 
-    def search_batch(self, texts: Sequence[str], k: int = 10, *, spans: bool = False) -> list[Hits]:
+    def search_batch(
+        self, texts: Sequence[str], k: int = 10, *, lexicon: bool = True, spans: bool = False
+    ) -> list[Hits]:
         """Answer a batch of searches; see :meth:`search`."""
         if spans:
             return by_phrase(self.resources, self.searcher, texts, k)
-        return search(self.resources, self.searcher(TEXT), texts, k)
+        hierarchy = self._known.hierarchy
+        return search(self.resources, self.searcher(TEXT), hierarchy, texts, k, lexicon=lexicon)
 
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by similarity to an entity or text, optionally under a condition.

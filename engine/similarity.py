@@ -1,4 +1,4 @@
-"""Similarity: search by text or by phrases, and entities similar to an entity or a text."""
+"""Similarity: search by phrases, and entities similar to an entity or a text."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hit, Hits, Resolution
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import IndexMismatch
-from ontodex.graph import KnowledgeGraph
 from ontodex.graph.text import in_words
 from ontodex.storage.space_names import SPAN, TEXT
 
-__all__ = ["by_phrase", "fetched", "search", "similar", "top_per_owner"]
+__all__ = ["by_phrase", "fetched", "similar", "top_per_owner"]
 
 
 def fetched(
@@ -127,72 +126,6 @@ def by_phrase(
 
 
 METHOD = "text similarity (cosine)"
-WITH_NAMES = "text similarity (cosine) + name similarity (trigrams), weighted two to one"
-
-NAME_WEIGHT = 0.5
-"""Weight of name similarity relative to text similarity."""
-
-CORRECTED = 0.97
-"""Factor of the score of an answer to a query whose spelling was corrected."""
-
-
-def search(resources: Resources, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
-    """Rank all entities by text and name similarity; entities of exactly that name come first.
-
-    Free text is also searched with corrected spelling, if it has words that neither the graph nor
-    the text encoder knows (:class:`~ontodex.engine.spelling.Spelling`). The better score counts.
-
-    Args:
-        resources: Encoders and scorers of an opened index.
-        searcher: Search of the text space.
-        texts: Queries: texts, or ids for the texts of their entities.
-        k: Number of hits.
-    """
-    k = checked(k)
-    start = time.perf_counter()
-    graph = resources.index.graph
-    resolved = resolve_entities(graph, texts, any_text=True)
-    corrected = {
-        at: made
-        for at, one in enumerate(resolved)
-        if one.row is None and (made := resources.spelling.corrected(one.resolution.text))
-    }
-    asked = [one.unless_named for one in resolved] + [
-        ResolvedTerm(None, Resolution(made, "free text", None, made)) for made in corrected.values()
-    ]
-    named = [_named(graph, one.resolution.text) for one in asked]
-    near = [
-        resources.name_similarity.find(
-            one.resolution.text if one.row is None else one.resolution.label
-        )
-        for one in asked
-    ]
-    offsets = [(rows, NAME_WEIGHT * similarity) for rows, similarity in near]
-    found = [
-        (
-            np.concatenate([own, rows])[:k],
-            np.concatenate([np.ones(len(own)), scores / (1 + NAME_WEIGHT)])[:k],
-        )
-        for own, (rows, scores) in zip(
-            named, searcher.top(_vectors(resources, asked), k, named, offsets), strict=True
-        )
-    ]
-    for at, (rows, scores) in zip(corrected, found[len(resolved) :], strict=True):
-        found[at] = _better(found[at], (rows, CORRECTED * scores), k)
-    answers = [
-        Answer(hits_of(graph, scored, no_rows()), {"text": one.resolution}, WITH_NAMES)
-        for one, scored in zip(resolved, found[: len(resolved)], strict=True)
-    ]
-    return answered(graph, "search", answers, start)
-
-
-def _better(first: Scored, second: Scored, k: int) -> Scored:
-    """Return the k best of two lists of entities; an entity in both has its higher score."""
-    rows, scores = (np.concatenate(both) for both in zip(first, second, strict=True))
-    order = np.argsort(-scores, kind="stable")
-    _, places = np.unique(rows[order], return_index=True)
-    best = order[np.sort(places)][:k]
-    return rows[best], scores[best]
 
 
 def similar(resources: Resources, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
@@ -215,9 +148,3 @@ def _vectors(resources: Resources, terms: Sequence[ResolvedTerm]) -> NDArray[np.
         terms,
         lambda texts: np.asarray(resources.encoders.text.encode(texts)),
     )
-
-
-def _named(graph: KnowledgeGraph, text: str) -> Rows:
-    """Return the entities that a text is the name of, those in most triples first."""
-    rows, _ = graph.find_all(text) or ([], None)
-    return np.array(graph.by_links(rows), dtype=np.int64)

@@ -59,30 +59,32 @@ class Spelling:
     ) -> None:
         self._graph, self._names, self._tokens = graph, names, tokens
 
-    def corrected(self, text: str) -> str | None:
-        """Return a query with its unknown words replaced; ``None`` if no word is replaced.
+    def corrected(self, text: str) -> tuple[str | None, float]:
+        """Return a query with its unknown words replaced, and the share of unknown words.
 
-        The result is in lower case and without accents.
+        Returns:
+            The query in lower case and without accents, ``None`` if no word is replaced; and of its
+            words of at least four letters the share that is unknown, replaced or not.
         """
         query = plain(text)
         words = list(dict.fromkeys(WORD.findall(query)))
         found = {
-            word: self._nearest(word)
+            word: nearest
             for word, tokens in zip(words, self._tokens(words), strict=True)
-            if tokens > 1
+            if tokens > 1 and (nearest := self._nearest(word)) != word
         }
         made = WORD.sub(lambda match: found.get(match[0]) or match[0], query)
-        return None if made == query else made
+        return None if made == query else made, len(found) / max(1, len(words))
 
     def _nearest(self, word: str) -> str | None:
         """Return the most similar word of the graph that starts with the same letter.
 
-        ``None`` if the graph has the word itself, or no similar one.
+        That is the word itself if the graph has it, and ``None`` if the graph has no similar one.
         """
         known: dict[str, None] = {}
         for name in similar_names(self._graph, self._names, word, ENTITIES):
             known.update(dict.fromkeys(WORD.findall(plain(name))))
         if word in known:
-            return None
+            return word
         alike = [name for name in known if name[0] == word[0]]
         return next(iter(difflib.get_close_matches(word, alike, n=1, cutoff=MIN_RATIO)), None)

@@ -8,7 +8,7 @@ from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.prefixes import contract, expand
 from ontodex.graph.removal import remove, remove_links
-from ontodex.graph.sentences import EntitySentences, entity_sentences, sentences
+from ontodex.graph.sentences import EntitySentences, entity_names, entity_sentences, sentences
 from ontodex.graph.splits import hold_out, links_fingerprint, split, validation_links
 from ontodex.graph.text import (
     DEFAULT_TEXTS,
@@ -35,6 +35,7 @@ __all__ = [
     "both_directions",
     "contract",
     "draw_negatives",
+    "entity_names",
     "entity_sentences",
     "entity_texts",
     "expand",

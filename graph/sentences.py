@@ -1,7 +1,8 @@
-"""Sentences of the labels and definitions of a graph."""
+"""Sentences of the labels and definitions of a graph, and names of its entities."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,15 +12,21 @@ from numpy.typing import NDArray
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.text import in_words
 
-__all__ = ["EntitySentences", "entity_sentences", "sentences"]
+__all__ = ["EntitySentences", "entity_names", "entity_sentences", "sentences"]
 
 LANGUAGE = "en"
 """Language whose abbreviations the splitter knows; similar languages are split as well."""
 
+JOINED = re.compile(r"\s*(?:[&/()]|,? and )\s*", re.IGNORECASE)
+LISTED = re.compile(r"\s*(?:[&/();,]| and )\s*", re.IGNORECASE)
+"""Separators of the parts of a label; commas separate parts only where others do, too."""
+LETTERS = 3
+"""Smallest number of letters in a part of a label."""
+
 
 @dataclass(frozen=True, eq=False)
 class EntitySentences:
-    """Sentences, and the entity of each sentence.
+    """Sentences, phrases or names, and the entity of each.
 
     Attributes:
         texts: The sentences, grouped by entity; for each entity, the label comes first.
@@ -64,3 +71,37 @@ def entity_sentences(graph: KnowledgeGraph) -> EntitySentences:
         texts.extend(own)
         owners.extend([row] * len(own))
     return EntitySentences(texts, np.array(owners, dtype=np.int32))
+
+
+def entity_names(graph: KnowledgeGraph) -> EntitySentences:
+    """Return the label, the synonyms, and the parts of the label of every entity, in this order.
+
+    A label in camel case is split into words.
+
+    Example:
+        >>> from ontodex.graph import GraphBuilder
+        >>> builder = GraphBuilder("shop")
+        >>> _ = builder.entity("ex:1", "Lamps & Lanterns", ["lights"])
+        >>> entity_names(builder.build()).texts
+        ['Lamps & Lanterns', 'lights', 'Lamps', 'Lanterns']
+    """
+    texts: list[str] = []
+    owners: list[int] = []
+    for row, (label, synonyms) in enumerate(zip(graph.labels, graph.synonyms, strict=True)):
+        words = in_words(label)
+        own = [words, *synonyms, *_parts(words)]
+        texts += own
+        owners += [row] * len(own)
+    return EntitySentences(texts, np.array(owners, dtype=np.int32))
+
+
+def _parts(label: str) -> list[str]:
+    """Return what a label joins by "&", "and", a slash or parentheses; none if it joins nothing.
+
+    >>> _parts("Bread, Rolls and Cakes"), _parts("Film (medium)"), _parts("Asthma, allergic")
+    (['Bread', 'Rolls', 'Cakes'], ['Film', 'medium'], [])
+    """
+    if not JOINED.search(label):
+        return []
+    parts = dict.fromkeys(LISTED.split(label))
+    return [part for part in parts if sum(map(str.isalpha, part)) >= LETTERS and part != label]

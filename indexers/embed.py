@@ -19,12 +19,15 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.geometry.vectors import Vectors, release
 from ontodex.storage.integrity import expect_valid
 
-__all__ = ["ROWS", "Embeddings", "embed", "map_blocks", "map_file", "text_keys"]
+__all__ = ["ROWS", "Embeddings", "KnownTexts", "embed", "map_blocks", "map_file", "text_keys"]
 
 ROWS = 16384
 """Number of rows that are copied from file to file at a time."""
 
 Embeddings = NDArray[np.float32]
+
+KnownTexts = tuple[NDArray[np.bytes_], Vectors]
+"""Keys (:func:`text_keys`) and vectors of texts that are encoded already."""
 
 
 def text_keys(texts: Sequence[str]) -> NDArray[np.bytes_]:
@@ -40,7 +43,7 @@ def embed(
     encoder: TextEncoder,
     file: Path,
     *,
-    known: tuple[NDArray[np.bytes_], Vectors] | None = None,
+    known: KnownTexts | None = None,
     transform: Callable[[Embeddings], Embeddings] | None = None,
     width: int | None = None,
     dtype: type[np.floating] = np.float32,

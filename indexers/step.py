@@ -19,13 +19,14 @@ from ontodex.encoders.index_encoders import Encoders
 from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import settings_from
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import (
     EntitySentences,
     KnowledgeGraph,
     TextSettings,
     entity_texts,
 )
-from ontodex.indexers.embed import Embeddings, embed
+from ontodex.indexers.embed import Embeddings, KnownTexts, embed
 from ontodex.indexers.previous import known_vectors
 from ontodex.storage.blobs import BlobInfo
 from ontodex.storage.index import Index
@@ -129,6 +130,7 @@ class Build:
         transform: Callable[[Embeddings], Embeddings] | None = None,
         width: int | None = None,
         dtype: type[np.floating] = np.float32,
+        known: KnownTexts | None = None,
     ) -> Embeddings:
         """Embed the texts of a space into a file of the build's folder; see :func:`embed`.
 
@@ -143,12 +145,13 @@ class Build:
             transform: Applied to each block of embeddings before it is stored.
             width: Length of a stored vector; by default the dimension of the encoder.
             dtype: Type of the stored numbers.
+            known: Keys and vectors of texts that this build has encoded already.
         """
         return embed(
             texts,
             encoder,
             self.inputs.folder / f"{space}.f{8 * np.dtype(dtype).itemsize}",
-            known=known_vectors(self.inputs.previous, space, *fingerprint),
+            known=_together(known_vectors(self.inputs.previous, space, *fingerprint), known),
             transform=transform,
             width=width,
             dtype=dtype,
@@ -187,6 +190,14 @@ class Build:
             encoder.fingerprint == self.encoders.text.fingerprint
             and texts is self.spaces[TEXT].texts
         )
+
+
+def _together(first: KnownTexts | None, second: KnownTexts | None) -> KnownTexts | None:
+    """Return the texts of both."""
+    if first is None or second is None:
+        return first or second
+    keys = np.concatenate([first[0], second[0]])
+    return keys, Vectors([*first[1].shards, *second[1].shards])
 
 
 class Step(ABC):

@@ -105,6 +105,37 @@ class NameSimilarity:
             lengths.astype(np.float32),
         )
 
+    def contained(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the similarity of each text to the most similar name that has all its trigrams.
+
+        Returns:
+            Similarities of shape (texts,); 0 for a text that no name contains.
+        """
+        keys, counts = _trigrams(texts)
+        places = np.searchsorted(self.keys, keys)
+        known = places < len(self.keys)
+        known[known] = self.keys[places[known]] == keys[known]
+        found = np.zeros(len(texts))
+        ends = np.cumsum(counts)
+        for number, (end, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
+            own = slice(end - count, end)
+            if count and known[own].all():
+                found[number] = self._contained(places[own])
+        return found
+
+    def _contained(self, places: Rows) -> float:
+        """Return the similarity of a text with the given trigrams; see :meth:`contained`."""
+        parts = [self.names[self.starts[at] : self.starts[at + 1]] for at in places.tolist()]
+        parts.sort(key=len)
+        names = parts[0]
+        for part in parts[1:]:
+            at = np.searchsorted(part, names)
+            at[at == len(part)] = 0
+            names = names[part[at] == names]
+        if not len(names):
+            return 0.0
+        return float(np.sqrt(self._weights[places].sum()) / self.lengths[names].min())
+
     def find(self, text: str) -> tuple[Rows, NDArray[np.float64]]:
         """Return up to 256 entities with the most similar names.
 

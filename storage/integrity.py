@@ -50,7 +50,11 @@ def valid_rows(geometry: str, vectors: NDArray[Any]) -> NDArray[np.bool_]:
     valid = np.isfinite(vectors).all(axis=1)
     if geometry == "cosine":
         with np.errstate(invalid="ignore", over="ignore"):
-            valid &= np.abs(np.einsum("nd,nd->n", vectors, vectors) - 1) <= 2 * TOLERANCE
+            wide = np.result_type(
+                vectors.dtype, np.float32
+            )  # sums in half precision are too coarse
+            squares = np.einsum("nd,nd->n", vectors, vectors, dtype=wide)
+            valid &= np.abs(squares - 1) <= 2 * TOLERANCE
     elif geometry == "poincare":
         valid &= vectors[:, -1] >= 0
     return np.asarray(valid)

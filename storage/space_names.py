@@ -9,6 +9,7 @@ __all__ = [
     "HIERARCHY",
     "HYBRID",
     "LINK",
+    "NAME",
     "SENTENCE_SPACES",
     "SPAN",
     "TEXT",
@@ -35,8 +36,11 @@ ENTAILMENT = "entailment"
 SPAN = "span"
 """Unit vectors of the phrases of labels and definitions: the nodes of Self-StrAE's trees."""
 
-SENTENCE_SPACES = (ENTAILMENT, SPAN)
-"""Spaces with a vector for each sentence or phrase; other spaces have one for each entity."""
+NAME = "name"
+"""Unit vectors of the names of the entities: labels, synonyms, and parts of labels."""
+
+SENTENCE_SPACES = (ENTAILMENT, SPAN, NAME)
+"""Spaces with a vector for each sentence, phrase or name; others have one for each entity."""
 
 GEOMETRIES = {
     TEXT: "cosine",
@@ -46,5 +50,6 @@ GEOMETRIES = {
     CONDITION: "cosine",
     ENTAILMENT: "gaussian",
     SPAN: "cosine",
+    NAME: "cosine",
 }
 """Geometry of each space; see :class:`~ontodex.storage.manifest.SpaceInfo`."""

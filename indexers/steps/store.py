@@ -17,7 +17,7 @@ from ontodex.storage.candidates import EXACT_UP_TO, make_candidates, measure_rec
 from ontodex.storage.graph_blobs import graph_blobs, sentence_blobs
 from ontodex.storage.integrity import STORE
 from ontodex.storage.manifest import SpaceInfo
-from ontodex.storage.space_names import CONDITION, GEOMETRIES, TEXT
+from ontodex.storage.space_names import CONDITION, GEOMETRIES, NAME, TEXT
 from ontodex.storage.vectors import write_vectors
 
 __all__ = ["MakeCandidates", "Store"]
@@ -113,7 +113,7 @@ class MakeCandidates(Step):
                 info.rows > EXACT_UP_TO
                 and info.stored_in == name
                 and info.geometry == "cosine"
-                and name != CONDITION
+                and name not in (CONDITION, NAME)
             ):
                 vectors = Vectors([build.spaces[name].vectors])
                 index = make_candidates(vectors)

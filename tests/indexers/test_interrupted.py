@@ -17,7 +17,7 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.index_encoders import Encoders, StoredEncoders
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import GraphBuilder, KnowledgeGraph, write_tsv
+from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts, write_tsv
 from ontodex.indexers.build import build_index
 from ontodex.indexers.embed import embed
 from ontodex.readers import read
@@ -87,7 +87,7 @@ def test_an_interrupted_build_of_something_else_is_begun_anew(
         (left / "text.json").write_text('{"chunks": 1, "job": "another"}')
         (left / "junk").write_text("x")
         interrupted(build_plain, small_graph, tmp_path / "a.odx", tiny_encoder)
-        assert len(encoded) == 60
+        assert set(entity_texts(small_graph)) <= set(encoded)
         assert not (left / "junk").exists()
         encoded.clear()
 
@@ -107,7 +107,7 @@ def test_a_journal_that_says_nothing_or_of_other_texts_is_not_believed(
     (index / "gen-000001.tmp" / "text.json").write_text(journal)
     encoded.clear()
     build_plain(small_graph, index, tiny_encoder).close()
-    assert len(encoded) == 60
+    assert set(entity_texts(small_graph)) <= set(encoded)
 
 
 def test_vectors_of_other_texts_are_not_taken_up(tmp_path: Path, tiny_encoder: Path) -> None:

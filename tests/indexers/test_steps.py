@@ -59,7 +59,7 @@ def test_steps_make_what_they_say_and_their_working_files_are_removed(
     with build_plain(
         small_graph, path, tiny_encoder, hierarchy=tiny_hit, entailment=tiny_gauss
     ) as engine:
-        assert list(engine.index.manifest.spaces) == ["text", "hierarchy", "entailment"]
+        assert list(engine.index.manifest.spaces) == ["text", "name", "hierarchy", "entailment"]
         assert set(engine.index.manifest.seconds) == {
             "encode",
             "train",
@@ -67,7 +67,7 @@ def test_steps_make_what_they_say_and_their_working_files_are_removed(
             "store",
             "candidates",
         }
-    assert seen["EncodeTexts"] == {"text.f32", "text.json"}
+    assert seen["EncodeTexts"] == {"text.f32", "text.json", "name.f16", "name.json"}
     assert seen["EmbedHierarchy"] == {"hierarchy.f32", "hierarchy.json"}
     assert seen["EmbedSentences"] == {"entailment.f16", "entailment.json"}
     assert "LearnLinks" not in seen  # there is no link space

@@ -1,0 +1,153 @@
+"""Search by text: its score against a direct computation, and the variants of a query."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ontodex
+from ontodex.engine import text_search
+from ontodex.engine.lexicon import Lexicon
+from ontodex.engine.resolve import resolve_entity
+from ontodex.graph import GraphBuilder, entity_names, entity_texts
+from ontodex.scoring.name_similarity import NameSimilarity
+
+SETTINGS = {"hierarchy": False, "entailment": False, "train": False, "structure": False}
+
+
+def built(graph, folder, encoder):
+    return ontodex.build(graph, folder, encoders=encoder, device="cpu", quiet=True, **SETTINGS)
+
+
+@pytest.mark.parametrize("text", ["the hare", "wild horse of the forest"])
+def test_the_score_is_a_weighted_mean_of_four_similarities(
+    tmp_path, small_graph, tiny_encoder, text
+):
+    with built(small_graph, tmp_path / "farm.odx", tiny_encoder) as engine:
+        graph, encode = engine.graph, engine.resources.encoders.text.encode
+        query = np.asarray(encode([text]), dtype=np.float64)[0]
+        names = entity_names(graph)
+        cosines = np.asarray(encode(names.texts), dtype=np.float64) @ query
+        best = np.array([cosines[names.owners == row].max() for row in range(graph.n_entities)])
+        texts = np.asarray(encode(entity_texts(graph)), dtype=np.float64) @ query
+        hierarchy = graph.hierarchy()
+        labels = np.array([cosines[names.owners == row][0] for row in range(graph.n_entities)])
+        above = np.array(
+            [
+                labels[found if len(found := hierarchy.parents(row)) else [row]].mean()
+                for row in range(graph.n_entities)
+            ]
+        )
+        letters = np.zeros(graph.n_entities)
+        rows, similarity = engine.resources.name_similarity.find(text)
+        letters[rows] = similarity
+        corrected, unknown = engine.resources.spelling.corrected(text)
+        assert (corrected, unknown) == (None, 0)
+        wanted = (
+            best + 0.5 * texts + 0.25 * above + 0.2 * np.maximum(0, letters - 0.5) / 0.5
+        ) / 1.95
+        hits = engine.search(text, k=100, lexicon=False)
+        found = {hit.id: hit.score for hit in hits}
+        assert len(found) == graph.n_entities
+        np.testing.assert_allclose(
+            [found[name] for name in graph.ids], wanted, atol=2e-3
+        )  # names are stored in half precision
+        assert [hit.score for hit in hits] == sorted(found.values(), reverse=True)
+
+
+def test_a_part_of_a_label_is_a_name(tmp_path, tiny_encoder):
+    builder = GraphBuilder("shop")
+    for number, label in enumerate(["Lamps & Lanterns", "Lamps for reading in bed at night"]):
+        builder.entity(f"ex:{number}", label)
+    for number in range(20):
+        builder.entity(f"ex:other-{number}", f"Product {number}")
+    with built(builder.build(), tmp_path / "shop.odx", tiny_encoder) as engine:
+        assert [hit.id for hit in engine.search("lanterns", k=1)] == ["ex:0"]
+        scorer = text_search._Scorer(engine.resources, None)
+        encode = engine.resources.encoders.text.encode
+        cosine = scorer._best_names(np.asarray(encode(["Lanterns"])), [1.0], np.array([0]))
+        assert cosine == pytest.approx(text_search.PART, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("query", "variants"),
+    [
+        ("lift", ["elevator"]),
+        ("broken lifts", ["broken elevator"]),
+        ("elevator", []),  # the names do not have "lift"
+        ("spirit level", ["water levels"]),
+        ("will", []),  # too common
+        ("stairs", []),
+    ],
+)
+def test_words_are_replaced_by_words_of_the_graph(query, variants):
+    builder = GraphBuilder("house")
+    for name in ("elevator shaft", "stairs", "water levels", "testament"):
+        builder.entity(f"ex:{name}", name)
+    names = NameSimilarity.of(builder.build())
+    synsets = [
+        ("lift", "elevator"),
+        ("lift", "rise"),
+        ("spirit level", "water level"),
+        ("will", "testament"),
+    ]
+    assert Lexicon(synsets).variants(query, names, 5) == variants
+
+
+def test_the_most_similar_replacements_are_kept():
+    builder = GraphBuilder("house")
+    for name in ("elevator shaft of a house", "hoist"):
+        builder.entity(f"ex:{name}", name)
+    names = NameSimilarity.of(builder.build())
+    lexicon = Lexicon([("lift", "elevator", "hoist")])
+    assert lexicon.variants("a lift", names, 2) == ["a hoist", "a elevator"]
+    assert lexicon.variants("a lift", names, 1) == ["a hoist"]
+
+
+def test_the_lexicon_knows_british_words():
+    builder = GraphBuilder("words")
+    for name in ("elevator", "diaper", "tumor", "flashlight", "color"):
+        builder.entity(f"ex:{name}", name)
+    names, lexicon = NameSimilarity.of(builder.build()), Lexicon.load()
+    found = {
+        word: lexicon.variants(word, names, 1)
+        for word in ("lift", "nappy", "tumour", "torch", "colour")
+    }
+    assert found == {
+        "lift": ["elevator"],
+        "nappy": ["diaper"],
+        "tumour": ["tumor"],
+        "torch": ["flashlight"],
+        "colour": ["color"],
+    }
+
+
+def test_the_best_text_of_a_query_counts(tmp_path, tiny_encoder):
+    builder = GraphBuilder("house")
+    for name in ("elevator", "door", "wall", "roof"):
+        builder.entity(f"ex:{name}", name)
+    with built(builder.build(), tmp_path / "house.odx", tiny_encoder) as engine:
+        for word, others in (("lift", [("elevator", 0.93)]), ("elevater", [("elevator", 0.97)])):
+            term = resolve_entity(engine.graph, word)
+            query = text_search._query(engine.resources, term, lexicon=True)
+            assert query.others == others
+        assert text_search._query(engine.resources, term, lexicon=False).others == others
+        term = resolve_entity(engine.graph, "lift")
+        assert text_search._query(engine.resources, term, lexicon=False).others == []
+        vectors = np.asarray(engine.resources.encoders.text.encode(["lift", "elevator"]))
+        scorer, rows = text_search._Scorer(engine.resources, None), np.arange(4)
+        alone, both = (scorer._best_names(vectors[:n], [1.0, 0.93][:n], rows) for n in (1, 2))
+        other = scorer._best_names(vectors[1:], [0.93], rows)
+        np.testing.assert_allclose(both, np.maximum(alone, other))
+
+
+@pytest.mark.parametrize("text", ["elevator shaft", "shaft", "elev", "lift", ""])
+def test_contained_texts_are_those_whose_trigrams_a_name_has(text):
+    builder = GraphBuilder("house")
+    for name in ("elevator shaft", "stairs", "a shaft"):
+        builder.entity(f"ex:{name}", name)
+    names = NameSimilarity.of(builder.build())
+    _, similarity = names.find(text)
+    best = similarity.max(initial=0.0)
+    expected = best if text in ("elevator shaft", "shaft") else 0.0
+    assert names.contained([text, "stairs"]) == pytest.approx([expected, 1.0])
