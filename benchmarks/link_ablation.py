@@ -15,6 +15,7 @@ import ontodex
 from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.ranking import link_ranks, rank_metrics
 from ontodex.geometry.complex import ComplEx
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.subgraph import with_triples
 from ontodex.indexers.link_weights import (
@@ -25,8 +26,9 @@ from ontodex.indexers.link_weights import (
     fit_weights,
     score_answers,
 )
-from ontodex.scoring.graph_features import GraphFeatures, add_offsets
-from ontodex.storage.space_names import HYBRID, LINK
+from ontodex.scoring.case_based import CaseBasedEvidence
+from ontodex.scoring.graph_features import GraphFeatures, QueryFunction, add_offsets
+from ontodex.storage.space_names import LINK
 
 __all__ = [
     "CANDIDATE",
@@ -83,19 +85,27 @@ ROWS: dict[str, tuple[str, ...]] = {
 
 
 class Refitting:
-    """Fits the weights of an index's hybrid score anew, and ranks with them.
+    """Fits the weights of the hybrid score anew, and ranks with them.
 
     Args:
-        engine: An index with graph features.
+        features: Features of the graph's links, with any weights.
+        case_based: Case-based evidence of the graph's links.
+        vectors: Vectors of the entities in the link space.
+        query: Makes queries of the link space.
     """
 
-    def __init__(self, engine: ontodex.Engine) -> None:
-        features, case_based = engine.resources.graph_features, engine.resources.case_based
-        assert features is not None
-        assert case_based is not None
+    def __init__(
+        self,
+        features: GraphFeatures,
+        case_based: CaseBasedEvidence,
+        vectors: Vectors,
+        query: QueryFunction,
+    ) -> None:
         self.features, self._case_based = features, case_based
-        self._queries = LinkQueries(engine.resources)
-        self._text, self._hybrid = engine.index.vectors(LINK), engine.index.vectors(HYBRID)
+        self._vectors, self._query = vectors, query
+        rows = np.arange(len(vectors))
+        self._entities = features.entities[rows]
+        self._hybrid = Vectors([np.concatenate([vectors[rows], self._entities], axis=1)])
         self._evidence: dict[tuple[bytes, bytes], list[Any]] = {}
 
     def scores(
@@ -107,19 +117,18 @@ class Refitting:
         """Return all scores of the answers to questions from held-out triples.
 
         Args:
-            graph: The graph of the index.
+            graph: The graph.
             held_out: Triples that are not in train, of shape (n, 3).
             candidates: See :func:`ontodex.indexers.link_weights.score_answers`.
         """
         random, rank = np.random.default_rng(0), self.features.relations.shape[1]
-        stored = np.concatenate([self.features.entities[np.arange(graph.n_entities)]])
         return score_answers(
             graph,
-            self._text,
+            self._vectors,
             draw_questions(held_out, graph, random),
-            Heads(np.arange(graph.n_entities), self._text, self._by_text),
-            ComplEx(stored[:, :rank], self.features.relations),
-            (stored[:, rank:], self.features.type_constraints),
+            Heads(np.arange(graph.n_entities), self._vectors, self._query),
+            ComplEx(self._entities[:, :rank], self.features.relations),
+            (self._entities[:, rank:], self.features.type_constraints),
             self._case_based,
             held_out,
             random,
@@ -138,7 +147,7 @@ class Refitting:
         """Rank held-out triples with features of other weights; see :func:`link_ranks`."""
 
         def queries(rows: Rows, relations: Rows) -> Any:
-            return features.queries(self._by_text(rows, relations), rows, relations)
+            return features.queries(self._query(rows, relations), rows, relations)
 
         def adjust(rows: Rows, relations: Rows, values: NDArray[np.float32]) -> Any:
             evidence = self._of_cases(rows, relations)
@@ -147,14 +156,11 @@ class Refitting:
 
         return link_ranks(graph, self._hybrid, queries, adjust=[adjust], split=split, itself=itself)
 
-    def _by_text(self, rows: Rows, relations: Rows) -> Any:
-        return self._queries.of_rows(rows, relations, text_alone=True)
-
     def _of_cases(self, rows: Rows, relations: Rows) -> list[Any]:
         key = rows.tobytes(), relations.tobytes()
         if key not in self._evidence:
-            entities = self._queries.entities[rows]
-            self._evidence[key] = list(self._case_based.scores(entities, rows, relations))
+            found = self._case_based.scores(self._vectors[rows], rows, relations)
+            self._evidence[key] = list(found)
         return self._evidence[key]
 
 
@@ -165,11 +171,15 @@ def ablation(engine: ontodex.Engine, graph: ontodex.KnowledgeGraph) -> dict[str,
         engine: An index of the graph with graph features.
         graph: A graph with validation and test triples.
     """
-    refitting = Refitting(engine)
+    features, case_based = engine.resources.graph_features, engine.resources.case_based
+    assert features is not None
+    assert case_based is not None
+    by_text = partial(LinkQueries(engine.resources).of_rows, text_alone=True)
+    refitting = Refitting(features, case_based, engine.index.vectors(LINK), by_text)
     scores = refitting.scores(graph, graph.valid)
     figures: dict[str, Any] = {}
     for row, parts in ROWS.items():
-        fitted = _refitted(refitting.features, scores, parts)
+        fitted = _refitted(features, scores, parts)
         figures[row], _ = both_protocols(partial(refitting.ranks, fitted, graph))
         print(f"{row}: {figures[row]}", file=sys.stderr)
     return figures

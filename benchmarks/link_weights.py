@@ -10,7 +10,7 @@ import argparse
 import dataclasses
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,22 @@ import ontodex
 from benchmarks.kgc import GRAPHS, NAMES_OF_WORDNET
 from benchmarks.link_ablation import CANDIDATE, PROTOCOLS, Refitting, refitted
 from benchmarks.record import Measured, expect_data
-from ontodex.graph import KnowledgeGraph
+from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.link_architectures import query_function
+from ontodex.encoders.link_encoder import load_link_encoder
+from ontodex.encoders.text import TextEncoder
+from ontodex.geometry.complex import ComplEx
+from ontodex.geometry.vectors import Vectors
+from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
+from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.subgraph import with_triples
 from ontodex.indexers.link_weights import CANDIDATES, LIKELY
+from ontodex.scoring.case_based import CaseBasedEvidence
+from ontodex.scoring.graph_features import WEIGHTS, GraphFeatures
+from ontodex.scoring.rules import mine_rules
+from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
+from ontodex.trainers.links.complex import train_complex
+from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
 __all__ = ["add_options", "run"]
 
@@ -38,6 +51,7 @@ ROWS = {
 }
 """Whether a row has fewer candidates, and whether the asked entity is one of them."""
 
+Floats = NDArray[np.float32]
 Reciprocal = dict[str, NDArray[np.float64]]
 """Reciprocal ranks of all questions, by the end of the names of a protocol's figures."""
 
@@ -50,6 +64,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         help="training steps of the projections (default: stopped by validation, as in build)",
+    )
+    parser.add_argument(
+        "--keep", type=Path, help="folder to keep what was learnt in, and to go on from"
     )
 
 
@@ -68,19 +85,9 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         steps=steps, pretrained=name not in NAMES_OF_WORDNET, seed=options.seed
     )
     structure = ontodex.ComplExTraining(steps=20 if options.quick else 0, seed=options.seed)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ontodex.build(
-            graph,
-            Path(folder) / "weights.odx",
-            training=training,
-            structure=structure,
-            hierarchy=False,
-            entailment=False,
-            quiet=True,
-        ) as engine,
-    ):
-        found = _reciprocal_ranks(engine, graph, options.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        kept = (options.keep or Path(folder)) / name
+        found = _reciprocal_ranks(_learnt(graph, kept, training, structure), graph, options.seed)
     return Measured(
         name=f"link-weights-{name}",
         title=f"Candidates by which weights of links are fitted, {GRAPHS[name]}",
@@ -88,6 +95,7 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         settings={
             "graph": repr(graph),
             "training": dataclasses.asdict(training),
+            "structure": dataclasses.asdict(structure),
             "candidates of all questions together": CANDIDATES,
             "likely candidates of a question": LIKELY,
             "split": "validation, two halves: one to fit on, the other to rank; no test triples",
@@ -96,8 +104,8 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         notes=[
             "Weights are fitted on one half of the validation triples, drawn by the seed, and the "
             "triples of the other half are ranked, in both directions; then the halves change "
-            "places. Means over all validation triples. Projections, ComplEx and rules are those "
-            "of one index, learnt from train"
+            "places. Means over all validation triples. Projections, ComplEx and rules are the "
+            "same for all rows, learnt from train"
             + ("." if steps else "; the steps of the projections are stopped by all of validation.")
             + " All-MiniLM-L6-v2, frozen.",
             f"Beside its {LIKELY} likely candidates a question has candidates drawn at random, "
@@ -113,11 +121,67 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     )
 
 
+def _learnt(
+    graph: KnowledgeGraph,
+    folder: Path,
+    training: ontodex.HyperCLTraining,
+    structure: ontodex.ComplExTraining,
+) -> Refitting:
+    """Learn all parts of the hybrid score but the weights, as build does.
+
+    Args:
+        graph: The graph.
+        folder: Where embeddings, projections and KGE vectors are kept; those that are there already
+            are not learnt again.
+        training: Settings of the projections.
+        structure: Settings of ComplEx.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    text, texts, names = TextEncoder.load(), entity_texts(graph), relation_texts(graph)
+    (embeddings,) = _kept(folder / "embeddings.npz", lambda: [text.encode(texts)])
+    if not HyperCL.is_at(folder / "encoder"):
+        train_hyper_cl(
+            graph,
+            folder / "encoder",
+            encoder=text,
+            settings=training,
+            embeddings=embeddings,
+            quiet=True,
+        )
+    encoder = load_link_encoder(folder / "encoder", text)
+    vectors = Vectors([encoder.entities(embeddings)])
+    query = query_function(encoder.bind(names), vectors, texts, names)
+    kge = ComplEx(*_kept(folder / "complex.npz", lambda: _complex(graph, structure)))
+    size, count = graph.n_entities, graph.n_relations
+    kge.entities[np.setdiff1d(np.arange(size), graph.triples[:, [0, 2]])] = 0.0  # never trained
+    basis = constraint_basis(graph.triples, size, count)
+    links = KnownLinks(graph.triples, size, count)
+    rules = mine_rules(links)
+    case_based = CaseBasedEvidence(links, vectors, Vectors([kge.entities]), rules)
+    constraints = constraint_vectors(graph.triples, size, basis)
+    entities = Vectors([np.concatenate([kge.entities, constraints], axis=1)])
+    none = np.zeros((2, 2 * count + 1, WEIGHTS), dtype=np.float32)
+    features = GraphFeatures(entities, kge.relations, basis, rules, none)
+    return Refitting(features, case_based, vectors, query)
+
+
+def _complex(graph: KnowledgeGraph, settings: ontodex.ComplExTraining) -> tuple[Floats, Floats]:
+    made = train_complex(graph, settings, quiet=True)
+    return made.entities, made.relations
+
+
+def _kept(file: Path, make: Callable[[], Sequence[Floats]]) -> list[Floats]:
+    """Return the arrays of a file; if it is missing, make them and save them there."""
+    if not file.exists():
+        np.savez(file, *make())
+    with np.load(file) as arrays:
+        return [arrays[name] for name in arrays.files]
+
+
 def _reciprocal_ranks(
-    engine: ontodex.Engine, graph: KnowledgeGraph, seed: int
+    refitting: Refitting, graph: KnowledgeGraph, seed: int
 ) -> dict[str, Reciprocal]:
     """Fit the weights of each row on either half of the validation triples; rank the other."""
-    refitting = Refitting(engine)
     halves = np.array_split(np.random.default_rng(seed).permutation(graph.valid), 2)
     parts: dict[str, dict[str, list[Any]]] = {row: {end: [] for end in PROTOCOLS} for row in ROWS}
     for half, other in (halves, halves[::-1]):

@@ -28,22 +28,24 @@ def split():
 
 
 def test_every_row_is_ranked_without_the_test(tmp_path, split, tiny_encoder, monkeypatch) -> None:
-    build, link_ranks, ranked = ontodex.build, link_weights.Refitting.ranks, []
+    link_ranks, ranked = link_weights.Refitting.ranks, []
 
     def ranks(self, features, graph, *, split, itself):
         ranked.append((split, graph.valid))
         return link_ranks(self, features, graph, split=split, itself=itself)
 
-    monkeypatch.setattr(
-        ontodex, "build", lambda *given, **named: build(*given, **named, encoders=tiny_encoder)
-    )
+    load = link_weights.TextEncoder.load
+    monkeypatch.setattr(link_weights.TextEncoder, "load", lambda: load(tiny_encoder))
     monkeypatch.setattr(link_weights.Refitting, "ranks", ranks)
     write_tsv(split, tmp_path / "wn18rr")
     graph = ontodex.read(tmp_path / "wn18rr")
     parser = ArgumentParser()
     link_weights.add_options(parser)
     options = Namespace(
-        **vars(parser.parse_args(["--graph", "wn18rr"])), seed=0, quick=True, data=tmp_path
+        **vars(parser.parse_args(["--graph", "wn18rr", "--keep", str(tmp_path / "kept")])),
+        seed=0,
+        quick=True,
+        data=tmp_path,
     )
     (measured,) = link_weights.run(options)
     assert {split for split, _ in ranked} == {"valid"}
@@ -57,6 +59,9 @@ def test_every_row_is_ranked_without_the_test(tmp_path, split, tiny_encoder, mon
     for row in others:
         assert row["gain"] == pytest.approx(first["mrr"] - row["mrr"])
         assert row["gain, standard error"] >= 0
+    monkeypatch.setattr(link_weights, "train_hyper_cl", None)  # what was kept is not learnt again
+    monkeypatch.setattr(link_weights, "train_complex", None)
+    assert next(link_weights.run(options)).figures == measured.figures
 
 
 def test_with_loops_the_asked_entity_is_a_candidate_and_nothing_else_changes(split) -> None:
