@@ -51,6 +51,9 @@ ROWS = {
 }
 """Whether a row has fewer candidates, and whether the asked entity is one of them."""
 
+FILES = EMBEDDINGS, ENCODER, COMPLEX = "embeddings.npz", "encoder", "complex.npz"
+"""What is kept of a graph."""
+
 Floats = NDArray[np.float32]
 Reciprocal = dict[str, NDArray[np.float64]]
 """Reciprocal ranks of all questions, by the end of the names of a protocol's figures."""
@@ -87,7 +90,9 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     structure = ontodex.ComplExTraining(steps=20 if options.quick else 0, seed=options.seed)
     with tempfile.TemporaryDirectory() as folder:
         kept = (options.keep or Path(folder)) / name
+        earlier = [file for file in FILES if (kept / file).exists()]
         found = _reciprocal_ranks(_learnt(graph, kept, training, structure), graph, options.seed)
+    figures = _figures(found)
     return Measured(
         name=f"link-weights-{name}",
         title=f"Candidates by which weights of links are fitted, {GRAPHS[name]}",
@@ -96,11 +101,12 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             "graph": repr(graph),
             "training": dataclasses.asdict(training),
             "structure": dataclasses.asdict(structure),
+            "learnt in an earlier run": earlier,
             "candidates of all questions together": CANDIDATES,
             "likely candidates of a question": LIKELY,
             "split": "validation, two halves: one to fit on, the other to rank; no test triples",
         },
-        figures=_figures(found),
+        figures=figures,
         notes=[
             "Weights are fitted on one half of the validation triples, drawn by the seed, and the "
             "triples of the other half are ranked, in both directions; then the halves change "
@@ -117,6 +123,7 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             "words: as ontodex answers.",
             "gain: the MRR of the code less that of the row, with the standard error of the mean "
             "difference over questions.",
+            _verdict(figures),
         ],
     )
 
@@ -138,20 +145,20 @@ def _learnt(
     """
     folder.mkdir(parents=True, exist_ok=True)
     text, texts, names = TextEncoder.load(), entity_texts(graph), relation_texts(graph)
-    (embeddings,) = _kept(folder / "embeddings.npz", lambda: [text.encode(texts)])
-    if not HyperCL.is_at(folder / "encoder"):
+    (embeddings,) = _kept(folder / EMBEDDINGS, lambda: [text.encode(texts)])
+    if not HyperCL.is_at(folder / ENCODER):
         train_hyper_cl(
             graph,
-            folder / "encoder",
+            folder / ENCODER,
             encoder=text,
             settings=training,
             embeddings=embeddings,
             quiet=True,
         )
-    encoder = load_link_encoder(folder / "encoder", text)
+    encoder = load_link_encoder(folder / ENCODER, text)
     vectors = Vectors([encoder.entities(embeddings)])
     query = query_function(encoder.bind(names), vectors, texts, names)
-    kge = ComplEx(*_kept(folder / "complex.npz", lambda: _complex(graph, structure)))
+    kge = ComplEx(*_kept(folder / COMPLEX, lambda: _complex(graph, structure)))
     size, count = graph.n_entities, graph.n_relations
     kge.entities[np.setdiff1d(np.arange(size), graph.triples[:, [0, 2]])] = 0.0  # never trained
     basis = constraint_basis(graph.triples, size, count)
@@ -183,10 +190,10 @@ def _reciprocal_ranks(
 ) -> dict[str, Reciprocal]:
     """Fit the weights of each row on either half of the validation triples; rank the other."""
     halves = np.array_split(np.random.default_rng(seed).permutation(graph.valid), 2)
+    looped = _with_loops(graph)
     parts: dict[str, dict[str, list[Any]]] = {row: {end: [] for end in PROTOCOLS} for row in ROWS}
     for half, other in (halves, halves[::-1]):
         ranked = with_triples(graph, graph.triples, other, np.concatenate([half, graph.test]))
-        looped = _with_loops(graph)
         for row, (fewer, itself) in ROWS.items():
             scores = refitting.scores(
                 looped if itself else graph,
@@ -197,7 +204,8 @@ def _reciprocal_ranks(
             for end, among in PROTOCOLS.items():
                 ranks = refitting.ranks(features, ranked, split="valid", itself=among)
                 parts[row][end] += [1 / one for one in ranks.values()]
-            print(f"{row}: {[np.mean(one[-1]) for one in parts[row].values()]}", file=sys.stderr)
+            means = {end: float(np.concatenate(one).mean()) for end, one in parts[row].items()}
+            print(f"{row}: {means}", file=sys.stderr)
     return {
         row: {end: np.concatenate(ranks) for end, ranks in ends.items()}
         for row, ends in parts.items()
@@ -230,3 +238,15 @@ def _figures(found: dict[str, Reciprocal]) -> dict[str, dict[str, float]]:
                     f"gain, standard error{end}": float(error),
                 }
     return figures
+
+
+def _verdict(figures: dict[str, dict[str, float]]) -> str:
+    """Return which gains are more than two standard errors from zero."""
+    clear = [
+        f"{row}, gain{end}: {own[f'gain{end}']:+.4f} ± {own[f'gain, standard error{end}']:.4f}"
+        for row, own in figures.items()
+        for end in PROTOCOLS
+        if abs(own.get(f"gain{end}", 0.0)) > 2 * own.get(f"gain, standard error{end}", 0.0)
+    ]
+    told = "; ".join(clear)
+    return f"More than two standard errors from zero: {told or 'none of the gains'}."

@@ -61,7 +61,10 @@ def test_every_row_is_ranked_without_the_test(tmp_path, split, tiny_encoder, mon
         assert row["gain, standard error"] >= 0
     monkeypatch.setattr(link_weights, "train_hyper_cl", None)  # what was kept is not learnt again
     monkeypatch.setattr(link_weights, "train_complex", None)
-    assert next(link_weights.run(options)).figures == measured.figures
+    again = next(link_weights.run(options))
+    assert again.figures == measured.figures
+    assert again.settings["learnt in an earlier run"] == list(link_weights.FILES)
+    assert measured.settings["learnt in an earlier run"] == []
 
 
 def test_with_loops_the_asked_entity_is_a_candidate_and_nothing_else_changes(split) -> None:
@@ -78,3 +81,11 @@ def test_the_gain_is_a_mean_of_differences_with_its_standard_error() -> None:
     assert figures["one"] == {"mrr": pytest.approx(1.75 / 3)}
     assert figures["two"]["gain"] == pytest.approx(0.5 / 3)
     assert figures["two"]["gain, standard error"] == pytest.approx(np.sqrt(1 / 12) / np.sqrt(3))
+
+
+def test_gains_of_more_than_two_standard_errors_are_named() -> None:
+    row = {"mrr": 0.5, "gain": 0.01, "gain, standard error": 0.004}
+    assert link_weights._verdict({"one": {"mrr": 0.51}, "two": row}).endswith(
+        ": two, gain: +0.0100 ± 0.0040."
+    )
+    assert link_weights._verdict({"two": {**row, "gain": 0.007}}).endswith("none of the gains.")
