@@ -32,6 +32,7 @@ BENCHMARKS = {
     "search": "entities found by synonyms, misspelt names and definitions (needs --data)",
     "everyday": "lay words, misspelt, described and foreign names, and new terms, on six graphs",
     "conditional-ranking": "entities ranked by similarity under a relation (needs --data)",
+    "link-weights": "candidates by which link weights are fitted, on validation (needs --data)",
     "relations": "relation prediction for known entities and for new ones (needs --data)",
     "missing-links": "link discovery over a whole graph, all relations together (needs --data)",
     "hierarchy": "held-out subsumptions, ancestors by distance, baselines (needs --data)",

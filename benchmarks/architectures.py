@@ -7,18 +7,17 @@ import dataclasses
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import ontodex
 from benchmarks.kgc import GRAPHS
-from benchmarks.link_ablation import CANDIDATE, KEPT, NOT_LINKED, REVERSED, strata
+from benchmarks.link_ablation import CANDIDATE, NOT_LINKED, REVERSED, both_protocols, strata
 from benchmarks.record import Measured, expect_data
 from ontodex.encoders.link_architectures import query_function
 from ontodex.encoders.text import TextEncoder
-from ontodex.engine.ranking import link_ranks, rank_metrics
+from ontodex.engine.ranking import link_ranks
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import entity_texts, relation_texts
 from ontodex.scoring.graph_features import QueryFunction
@@ -173,11 +172,7 @@ def _ranked(
     graph: ontodex.KnowledgeGraph, vectors: Vectors, query: QueryFunction, device: str
 ) -> dict[str, float]:
     """Return test metrics in both protocols, the papers' first, and the MRR of two strata."""
-    figures: dict[str, float] = {}
-    for end, itself in ((f", {CANDIDATE}", True), ("", False)):
-        ranks = link_ranks(graph, vectors, query, itself=itself, device=device)
-        metrics = rank_metrics(np.concatenate(list(ranks.values())))
-        figures.update({f"{metric}{end}": metrics[metric] for metric in KEPT})
+    figures, ranks = both_protocols(partial(link_ranks, graph, vectors, query, device=device))
     for name, stratum in strata(graph, ranks).items():
         if name in (NOT_LINKED, REVERSED):
             figures[f"mrr, {name}"] = stratum["mrr"]

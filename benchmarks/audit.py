@@ -239,6 +239,7 @@ def _figures(
 ) -> dict[str, int]:
     links = {(child, parent) for child, parent in hierarchy.links.tolist()}
     changed = {child for child, _ in wrong}
+    implied = [parent in hierarchy.ancestors(child) for child, parent in missing[: max(KS)]]
     figures: dict[str, int] = {}
     for k in KS:
         figures[f"doubtful, wrong of the first {k}"] = len(set(doubtful[:k]) & set(wrong))
@@ -251,7 +252,5 @@ def _figures(
             figures[f"missing, replaced of the first {k}"] = sum(
                 pair in links and pair[0] in changed for pair in first
             )
-            figures[f"missing, ancestors of the first {k}"] = sum(
-                parent in hierarchy.ancestors(child) for child, parent in first
-            )
+            figures[f"missing, ancestors of the first {k}"] = sum(implied[:k])
     return figures

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 import bm25s
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = [
     "Ranker",
     "TrigramVotes",
     "Trigrams",
+    "first_right",
     "fused",
     "label_paths",
     "ranker",
@@ -103,14 +105,16 @@ def label_paths(graph: KnowledgeGraph, hierarchy: Hierarchy | None) -> list[str]
 
     The path follows the first parent of each entity.
     """
-    paths = []
-    for row in range(graph.n_entities):
-        path, above = [row], hierarchy.parents(row).tolist() if hierarchy else []
-        while hierarchy and above:
-            path.append(above[0])
-            above = hierarchy.parents(above[0]).tolist()
-        paths.append(", ".join(in_words(graph.labels[one]) for one in path))
+    paths = [in_words(label) for label in graph.labels]
+    for row in hierarchy.topological.tolist() if hierarchy else []:
+        for parent in hierarchy.parents(row)[:1].tolist():
+            paths[row] += f", {paths[parent]}"
     return paths
+
+
+def first_right(answers: Iterable[object], right: Container[object]) -> float:
+    """Return the rank of the first right answer, from 1; infinity if there is none."""
+    return next((float(rank) for rank, one in enumerate(answers, 1) if one in right), math.inf)
 
 
 def ranker(score: Score, k: int) -> Ranker:
@@ -194,6 +198,8 @@ def _bm25(texts: Sequence[str], k: int) -> Ranker:
 class Trigrams:
     """Similarity of entities' names to texts: cosine of the TF-IDF of character trigrams.
 
+    Texts in camel case are split into words, as labels are.
+
     Args:
         names: Names of each entity, at least one.
     """
@@ -217,7 +223,8 @@ class Trigrams:
 
     def scores(self, texts: list[str]) -> Floats:
         """Return the similarity of the best name of each entity, of shape (texts, entities)."""
-        similarity = (self._vectorizer.transform(texts) @ self._stored).toarray()
+        words = [in_words(text) for text in texts]
+        similarity = (self._vectorizer.transform(words) @ self._stored).toarray()
         return np.asarray(np.maximum.reduceat(similarity, self._firsts, axis=1))
 
 
@@ -242,7 +249,7 @@ class TrigramVotes:
 
     def of_entities(self, rows: list[int]) -> Iterator[dict[int, float]]:
         """Yield the votes for entities by their labels; an entity is no neighbour of itself."""
-        return self._votes([in_words(self._graph.labels[row]) for row in rows], rows)
+        return self._votes([self._graph.labels[row] for row in rows], rows)
 
     def ranked(self, texts: list[str]) -> list[list[int]]:
         """Rank the parents that are voted for, for each text."""

@@ -22,6 +22,7 @@ import ontodex
 from benchmarks.kgc import GRAPHS
 from benchmarks.record import Measured, expect_data
 from ontodex.graph import KnowledgeGraph
+from ontodex.graph.subgraph import with_triples
 
 __all__ = ["add_options", "run"]
 
@@ -65,8 +66,7 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     rng = np.random.default_rng(options.seed)
     hidden = rng.random(whole.n_entities) < HIDDEN
     kept = ~(hidden[whole.heads] | hidden[whole.tails])
-    ends = {side: getattr(whole, side)[kept] for side in ("heads", "relations", "tails")}
-    graph = dataclasses.replace(whole, **ends, valid=whole.valid[:0], test=whole.test[:0])
+    graph = with_triples(whole, whole.triples[kept], whole.valid[:0], whole.test[:0])
     questions = _questions(whole, hidden, options, rng)
     print(f"{graph!r}: {len(questions):,} questions …", file=sys.stderr)
     training, conditions = (

@@ -17,22 +17,25 @@ from benchmarks.baselines import (
     NOTES,
     Ranker,
     TrigramVotes,
+    first_right,
     fused,
     label_paths,
     rankers,
 )
 from benchmarks.everyday_data import GRAPHS, HALVES, Question, accepted, questions, sources
 from benchmarks.record import Measured
+from ontodex.engine.ranking import rank_metrics
 from ontodex.graph import KnowledgeGraph
-from ontodex.graph.text import in_words
 
 __all__ = ["add_options", "run"]
 
 NAMED = ("lay", "british", "misspelt", "described", "foreign")
 """Kinds of questions that ask which entity a text means."""
 
+PLACE = "place"
+"""Kind of questions that ask for the parents of a new term."""
+
 K = 100
-FIRST = 3
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +52,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> list[Measured]:
     """Run the benchmark and return its record."""
     chosen = options.graph or list(GRAPHS)
-    asked = [one for one in questions(options.half) if one.graph in chosen]
+    asked = [
+        one
+        for one in questions(options.half)
+        if one.graph in chosen and one.kind in (*NAMED, PLACE)
+    ]
     figures: dict[str, Any] = {}
     ranks: dict[tuple[str, str], list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -94,7 +101,7 @@ def _of_graph(
 ) -> dict[str, dict[str, list[float]]]:
     """Return the ranks of the right answers, by kind of question and ranker."""
     kinds: dict[str, dict[str, list[float]]] = {}
-    placed = [one for one in asked if one.kind == "place"]
+    placed = [one for one in asked if one.kind == PLACE]
     with ontodex.build(
         graph,
         path,
@@ -124,9 +131,9 @@ def _of_graph(
             votes = TrigramVotes(engine.graph, hierarchy)
             found = {
                 "parents": ours(engine.parents_batch)(texts),
-                "trigram votes": votes.ranked([in_words(text) for text in texts]),
+                "trigram votes": votes.ranked(texts),
             }
-            kinds["place"] = _ranks(engine.graph, placed, found)
+            kinds[PLACE] = _ranks(engine.graph, placed, found)
     return kinds
 
 
@@ -136,19 +143,16 @@ def _ranks(
     """Return the rank of the first right answer to each question, infinite if there is none."""
     right = [accepted(one, graph) for one in asked]
     return {
-        way: [
-            next((float(rank) for rank, row in enumerate(rows, 1) if row in gold), np.inf)
-            for rows, gold in zip(answers, right, strict=True)
-        ]
+        way: [first_right(rows, gold) for rows, gold in zip(answers, right, strict=True)]
         for way, answers in found.items()
     }
 
 
 def _metrics(ranks: Sequence[float]) -> dict[str, float]:
-    values = np.array(ranks)
+    metrics = rank_metrics(np.array(ranks))
     return {
-        "questions": float(len(values)),
-        "first right": float(np.mean(values <= 1)),
-        f"among the first {FIRST}": float(np.mean(values <= FIRST)),
-        "mrr": float(np.mean(1 / values)),
+        "questions": float(len(ranks)),
+        "first right": metrics["hits@1"],
+        "among the first 3": metrics["hits@3"],
+        "mrr": metrics["mrr"],
     }

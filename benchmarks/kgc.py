@@ -16,15 +16,19 @@ import numpy as np
 import ontodex
 from benchmarks.link_ablation import (
     CANDIDATE,
+    FEW,
+    Ranks,
     ablation,
+    both_protocols,
     new_heads,
     reverses_of_held_out,
     strata,
 )
 from benchmarks.record import Goal, Measured, expect_data
 from ontodex.engine.link_queries import LinkQueries
-from ontodex.engine.ranking import BLOCK, evaluate_links, link_ranks, rank_metrics
+from ontodex.engine.ranking import BLOCK, evaluate_links, link_ranks
 from ontodex.geometry.vectors import Vectors
+from ontodex.graph.subgraph import with_triples
 
 __all__ = ["add_options", "run"]
 
@@ -36,6 +40,7 @@ WN18RR: the full-rank hypernetwork of the paper. FB15k-237: MoCoKGC, the best of
 structure.
 """
 
+METRICS = ("mrr", "mr", "hits@1", "hits@3", "hits@10")
 RANKING = "ranking all test queries by vectors, times the bare matrix product"
 
 PAPERS = {
@@ -127,7 +132,8 @@ def _measured(
         ) as engine,
     ):
         # Filtered ranks count what was taken out of train as true.
-        ranked = dataclasses.replace(graph, valid=np.concatenate([graph.valid, also_true]))
+        valid = np.concatenate([graph.valid, also_true])
+        ranked = with_triples(graph, graph.triples, valid, graph.test)
         figures = _ranked(ranked, engine)
         if structure and form == "frozen":
             figures["parts"] = ablation(engine, graph)
@@ -188,9 +194,9 @@ def _ranked(graph: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, 
     """Rank all test queries in both protocols, the papers' first."""
     link_queries, device = LinkQueries(engine.resources), engine.resources.device
     vectors = engine.index.vectors(link_queries.space)
-    figures: dict[str, Any] = {}
     seconds = []
-    for end, itself in ((f", {CANDIDATE}", True), ("", False)):
+
+    def rank(*, itself: bool) -> Ranks:
         start = time.perf_counter()
         ranks = link_ranks(
             graph,
@@ -201,8 +207,10 @@ def _ranked(graph: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, 
             device=device,
         )
         seconds.append(time.perf_counter() - start)
-        metrics = rank_metrics(np.concatenate(list(ranks.values())))
-        figures.update({f"{metric}{end}": value for metric, value in metrics.items()})
+        return ranks
+
+    ranked, ranks = both_protocols(rank, METRICS)
+    figures: dict[str, Any] = dict(ranked)
     figures.update({f"{side}.mrr": float((1 / own).mean()) for side, own in ranks.items()})
     figures["steps of projections"] = engine.index.manifest.encoders["link"].get("steps", 0)
     figures["strata"] = strata(graph, ranks)
@@ -235,9 +243,6 @@ PROPERTIES = {
 }
 NAMES_OF_WORDNET = ("wn18rr",)
 """Graphs that do not start from the shipped network, which was trained on WordNet's names."""
-
-FEW = 20
-"""Relations at most of which each has its own rows in a record."""
 
 
 def _hybrid_note(rank: int) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,27 +15,42 @@ import ontodex
 from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.ranking import link_ranks, rank_metrics
 from ontodex.geometry.complex import ComplEx
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph.known_links import KnownLinks
+from ontodex.graph.subgraph import with_triples
 from ontodex.indexers.link_weights import (
+    CANDIDATES,
     AnswerScores,
     Heads,
     draw_questions,
     fit_weights,
     score_answers,
 )
-from ontodex.scoring.graph_features import GraphFeatures, add_offsets
-from ontodex.storage.space_names import HYBRID, LINK
+from ontodex.scoring.case_based import CaseBasedEvidence
+from ontodex.scoring.graph_features import GraphFeatures, QueryFunction, add_offsets
+from ontodex.storage.space_names import LINK
 
 __all__ = [
     "CANDIDATE",
+    "FEW",
     "KEPT",
     "NOT_LINKED",
+    "PROTOCOLS",
     "REVERSED",
+    "Ranks",
+    "Refitting",
     "ablation",
+    "are_linked",
+    "both_protocols",
     "new_heads",
+    "refitted",
     "reverses_of_held_out",
     "strata",
 ]
+
+Rows = NDArray[np.integer]
+Ranks = dict[str, NDArray[np.float64]]
+"""Ranks of the tails and of the heads of triples."""
 
 KEPT = ("mrr", "hits@1", "hits@10")
 
@@ -42,7 +58,12 @@ REVERSED, NOT_LINKED = "the reverse triple is in train", "the pair is not linked
 """Two strata of test triples."""
 
 CANDIDATE = "the asked entity a candidate"
-"""End of the names of figures in the papers' protocol."""
+PROTOCOLS = {f", {CANDIDATE}": True, "": False}
+"""Ends of the names of figures in the papers' protocol and in ontodex's, and whether the asked
+entity is a candidate in it."""
+
+FEW = 20
+"""Number of relations up to which each has its own rows in a record."""
 
 PARTS = {
     "text": (0,),
@@ -63,6 +84,86 @@ ROWS: dict[str, tuple[str, ...]] = {
 """Rows of the table: the parts that count."""
 
 
+class Refitting:
+    """Fits the weights of the hybrid score anew, and ranks with them.
+
+    Args:
+        features: Features of the graph's links, with any weights.
+        case_based: Case-based evidence of the graph's links.
+        vectors: Vectors of the entities in the link space.
+        query: Makes queries of the link space.
+    """
+
+    def __init__(
+        self,
+        features: GraphFeatures,
+        case_based: CaseBasedEvidence,
+        vectors: Vectors,
+        query: QueryFunction,
+    ) -> None:
+        self.features, self._case_based = features, case_based
+        self._vectors, self._query = vectors, query
+        rows = np.arange(len(vectors))
+        self._entities = features.entities[rows]
+        self._hybrid = Vectors([np.concatenate([vectors[rows], self._entities], axis=1)])
+        self._evidence: dict[tuple[bytes, bytes], list[Any]] = {}
+
+    def scores(
+        self,
+        graph: ontodex.KnowledgeGraph,
+        held_out: NDArray[np.integer],
+        candidates: int = CANDIDATES,
+    ) -> AnswerScores:
+        """Return all scores of the answers to questions from held-out triples.
+
+        Args:
+            graph: The graph.
+            held_out: Triples that are not in train, of shape (n, 3).
+            candidates: See :func:`ontodex.indexers.link_weights.score_answers`.
+        """
+        random, rank = np.random.default_rng(0), self.features.relations.shape[1]
+        return score_answers(
+            graph,
+            self._vectors,
+            draw_questions(held_out, graph, random),
+            Heads(np.arange(graph.n_entities), self._vectors, self._query),
+            ComplEx(self._entities[:, :rank], self.features.relations),
+            (self._entities[:, rank:], self.features.type_constraints),
+            self._case_based,
+            held_out,
+            random,
+            candidates=candidates,
+            quiet=True,
+        )
+
+    def ranks(
+        self,
+        features: GraphFeatures,
+        graph: ontodex.KnowledgeGraph,
+        *,
+        split: str = "test",
+        itself: bool,
+    ) -> Ranks:
+        """Rank held-out triples with features of other weights; see :func:`link_ranks`."""
+
+        def queries(rows: Rows, relations: Rows) -> Any:
+            return features.queries(self._query(rows, relations), rows, relations)
+
+        def adjust(rows: Rows, relations: Rows, values: NDArray[np.float32]) -> Any:
+            evidence = self._of_cases(rows, relations)
+            add_offsets(values, features.offsets(evidence, rows, relations))
+            return values
+
+        return link_ranks(graph, self._hybrid, queries, adjust=[adjust], split=split, itself=itself)
+
+    def _of_cases(self, rows: Rows, relations: Rows) -> list[Any]:
+        key = rows.tobytes(), relations.tobytes()
+        if key not in self._evidence:
+            found = self._case_based.scores(self._vectors[rows], rows, relations)
+            self._evidence[key] = list(found)
+        return self._evidence[key]
+
+
 def ablation(engine: ontodex.Engine, graph: ontodex.KnowledgeGraph) -> dict[str, Any]:
     """Return the test metrics of each row, with the weights refitted on the validation triples.
 
@@ -73,60 +174,13 @@ def ablation(engine: ontodex.Engine, graph: ontodex.KnowledgeGraph) -> dict[str,
     features, case_based = engine.resources.graph_features, engine.resources.case_based
     assert features is not None
     assert case_based is not None
-    link_queries, rank = LinkQueries(engine.resources), features.relations.shape[1]
-    vectors, random = engine.index.vectors(LINK), np.random.default_rng(0)
-    stored = np.concatenate([features.entities[np.arange(graph.n_entities)]])
-
-    def text_queries(rows: NDArray[np.integer], relations: NDArray[np.integer]) -> Any:
-        return link_queries.of_rows(rows, relations, text_alone=True)
-
-    scores = score_answers(
-        graph,
-        vectors,
-        draw_questions(graph.valid, graph, random),
-        Heads(np.arange(graph.n_entities), vectors, text_queries),
-        ComplEx(stored[:, :rank], features.relations),
-        (stored[:, rank:], features.type_constraints),
-        case_based,
-        graph.valid,
-        random,
-        quiet=True,
-    )
-    found: dict[tuple[bytes, bytes], list[Any]] = {}
-
-    def evidence(rows: NDArray[np.integer], relations: NDArray[np.integer]) -> list[Any]:
-        key = rows.tobytes(), relations.tobytes()
-        if key not in found:
-            found[key] = list(case_based.scores(link_queries.entities[rows], rows, relations))
-        return found[key]
-
+    by_text = partial(LinkQueries(engine.resources).of_rows, text_alone=True)
+    refitting = Refitting(features, case_based, engine.index.vectors(LINK), by_text)
+    scores = refitting.scores(graph, graph.valid)
     figures: dict[str, Any] = {}
     for row, parts in ROWS.items():
         fitted = _refitted(features, scores, parts)
-
-        def queries(
-            rows: NDArray[np.integer],
-            relations: NDArray[np.integer],
-            fitted: GraphFeatures = fitted,
-        ) -> Any:
-            return fitted.queries(text_queries(rows, relations), rows, relations)
-
-        def adjust(
-            rows: NDArray[np.integer],
-            relations: NDArray[np.integer],
-            values: NDArray[np.float32],
-            fitted: GraphFeatures = fitted,
-        ) -> NDArray[np.float32]:
-            add_offsets(values, fitted.offsets(evidence(rows, relations), rows, relations))
-            return values
-
-        hybrid = engine.index.vectors(HYBRID)
-        figures[row] = {}
-        for itself in (True, False):
-            ranks = link_ranks(graph, hybrid, queries, adjust=[adjust], itself=itself)
-            metrics = rank_metrics(np.concatenate(list(ranks.values())))
-            end = f", {CANDIDATE}" if itself else ""
-            figures[row].update({f"{name}{end}": metrics[name] for name in KEPT})
+        figures[row], _ = both_protocols(partial(refitting.ranks, fitted, graph))
         print(f"{row}: {figures[row]}", file=sys.stderr)
     return figures
 
@@ -139,15 +193,36 @@ def _refitted(
     own, others = scores.own.copy(), scores.others.copy()
     own[:, out], others[out] = 0.0, 0.0
     reduced = dataclasses.replace(scores, own=own, others=others)
+    fitted = refitted(features, reduced)
+    fitted.weights[..., out] = 0.0
+    return fitted
+
+
+def refitted(features: GraphFeatures, scores: AnswerScores) -> GraphFeatures:
+    """Return the features with weights of known entities that are fitted to other scores."""
     weights = features.weights.copy()
-    weights[0] = fit_weights(reduced, weights.shape[1] - 1)
-    weights[..., out] = 0.0
+    weights[0] = fit_weights(scores, weights.shape[1] - 1)
     return dataclasses.replace(features, weights=weights)
 
 
-def strata(
-    graph: ontodex.KnowledgeGraph, ranks: dict[str, NDArray[np.float64]]
-) -> dict[str, dict[str, float]]:
+def both_protocols(
+    rank: Callable[..., Ranks], kept: Sequence[str] = KEPT
+) -> tuple[dict[str, float], Ranks]:
+    """Return metrics in the papers' protocol and in ontodex's, and the ranks in the latter.
+
+    Args:
+        rank: Ranks triples; takes ``itself`` (see :func:`link_ranks`).
+        kept: Names of the metrics.
+    """
+    figures: dict[str, float] = {}
+    for end, itself in PROTOCOLS.items():
+        ranks = rank(itself=itself)
+        metrics = rank_metrics(np.concatenate(list(ranks.values())))
+        figures.update({f"{name}{end}": metrics[name] for name in kept})
+    return figures, ranks
+
+
+def strata(graph: ontodex.KnowledgeGraph, ranks: Ranks) -> dict[str, dict[str, float]]:
     """Return the MRR of groups of test triples, and how large the groups are.
 
     Args:
@@ -173,17 +248,27 @@ def _groups(graph: ontodex.KnowledgeGraph) -> Iterator[tuple[str, NDArray[np.boo
     heads, relations, tails = test.T
     reverse = _known(graph, train).known(tails, relations, heads)
     yield REVERSED, reverse
-    ends, known = (np.sort(part[:, [0, 2]], axis=1) for part in (test, train))
-    size = graph.n_entities
-    linked = np.isin(
-        ends[:, 0].astype(np.int64) * size + ends[:, 1],
-        known[:, 0].astype(np.int64) * size + known[:, 1],
-    )
+    linked = are_linked(graph, train, test[:, [0, 2]])
     yield "the pair is linked in train, the reverse triple is not there", linked & ~reverse
     yield NOT_LINKED, ~linked
-    if graph.n_relations <= 20:
+    if graph.n_relations <= FEW:
         for number, name in enumerate(graph.relation_ids):
             yield name, test[:, 1] == number
+
+
+def are_linked(graph: ontodex.KnowledgeGraph, known: Rows, pairs: Rows) -> NDArray[np.bool_]:
+    """Return whether a known triple links the two entities of each pair, in either direction.
+
+    Args:
+        graph: The graph.
+        known: Known triples, of shape (n, 3).
+        pairs: Rows of entities, of shape (pairs, 2).
+    """
+    linked, asked = (
+        np.sort(ends, axis=1).astype(np.int64) @ np.array([graph.n_entities, 1])
+        for ends in (known[:, [0, 2]], pairs)
+    )
+    return np.isin(asked, linked)
 
 
 def new_heads(graph: ontodex.KnowledgeGraph) -> dict[str, dict[str, float]]:
@@ -211,8 +296,8 @@ def reverses_of_held_out(
     """Take the reverses of held-out triples out of train; return the graph and those triples."""
     heads, relations, tails = graph.triples.T
     out = _known(graph, np.concatenate([graph.valid, graph.test])).known(tails, relations, heads)
-    sides = {side: getattr(graph, side)[~out] for side in ("heads", "relations", "tails")}
-    return dataclasses.replace(graph, **sides), graph.triples[out]
+    kept = with_triples(graph, graph.triples[~out], graph.valid, graph.test)
+    return kept, graph.triples[out]
 
 
 def _known(graph: ontodex.KnowledgeGraph, triples: NDArray[np.integer]) -> KnownLinks:

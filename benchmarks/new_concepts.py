@@ -23,6 +23,7 @@ from benchmarks.baselines import (
     VOTERS,
     Trigrams,
     TrigramVotes,
+    first_right,
     ranker,
     ranks_better,
     string_matching,
@@ -162,7 +163,7 @@ def _figures_of_parents(
     took = time.perf_counter() - start
     graph = engine.graph
     left = graph.hierarchy(on_cycle="warn")
-    votes = TrigramVotes(graph, left).ranked([in_words(label) for label in labels])
+    votes = TrigramVotes(graph, left).ranked(labels)
     ways: dict[str, Answers] = {
         "parents": found,
         "HiT alone": hit_alone(engine).ranked("parents", labels, K, "include"),
@@ -271,7 +272,7 @@ def reciprocal_ranks(
     first = []
     for row, hits in zip(asked.tolist(), answers, strict=True):
         direct = {graph.ids[parent] for parent in hierarchy.parents(row).tolist()}
-        first.append(next((rank for rank, hit in enumerate(hits, 1) if hit.id in direct), np.inf))
+        first.append(first_right((hit.id for hit in hits), direct))
     return 1 / np.array(first)
 
 
@@ -306,12 +307,11 @@ def _figures_of_children(
     """Ask for the children of concepts by names that the engine's graph does not have."""
     names = [graph.labels[row] for row in rows.tolist()]
     found, left = engine.children_batch(names, K), engine.graph
-    words = [in_words(name) for name in names]
     ways: dict[str, Answers] = {
         "children": found,
         "children, HiT alone": hit_alone(engine).ranked("children", names, K, "include"),
-        MATCHING: _hits(left, ranker(string_matching(left.labels), K)(words)),
-        "children, trigrams": _hits(left, ranker(Trigrams.of(left).scores, K)(words)),
+        MATCHING: _hits(left, ranker(string_matching(left.labels), K)(names)),
+        "children, trigrams": _hits(left, ranker(Trigrams.of(left).scores, K)(names)),
         "children, search": engine.search_batch(names, K),
         "children, text alone": engine.similar_batch(names, K),
     }

@@ -20,6 +20,7 @@ from benchmarks.record import Measured, expect_data
 from ontodex.engine.ranking import rank_metrics
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import KnowledgeGraph
+from ontodex.graph.subgraph import with_triples
 
 __all__ = ["add_options", "run"]
 
@@ -68,9 +69,8 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     rng = np.random.default_rng(options.seed)
     hidden = rng.random(whole.n_entities) < HIDDEN
     ends = hidden[whole.heads].astype(int) + hidden[whole.tails]
-    kept = {side: getattr(whole, side)[ends == 0] for side in ("heads", "relations", "tails")}
     valid = whole.valid[~hidden[whole.valid[:, [0, 2]]].any(axis=1)]
-    fewer = dataclasses.replace(whole, **kept, valid=valid, test=whole.test[:0])
+    fewer = with_triples(whole, whole.triples[ends == 0], valid, whole.test[:0])
     taken = [rng.permutation(whole.triples[ends == count]) for count in (1, 2)]
     figures = _published(name)
     for graph, kinds in (

@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ontodex
-from benchmarks.baselines import FUSION, NOTES, Ranker, fused, label_paths, rankers, ranks_better
+from benchmarks.baselines import (
+    FUSION,
+    NOTES,
+    Ranker,
+    first_right,
+    fused,
+    label_paths,
+    rankers,
+    ranks_better,
+)
 from benchmarks.record import Measured, expect_data
 from ontodex.engine.ranking import rank_metrics
 from ontodex.graph import GraphBuilder, KnowledgeGraph
@@ -265,10 +274,7 @@ def _of_rankers(ours: dict[str, Ranker], baselines: dict[str, Ranker], asked: Qu
 
 
 def _metrics(answers: list[list[int]], meant: list[int], seconds: float) -> dict[str, float]:
-    ranks = [
-        rows.index(row) + 1 if row in rows else np.inf
-        for rows, row in zip(answers, meant, strict=True)
-    ]
+    ranks = [first_right(rows, {row}) for rows, row in zip(answers, meant, strict=True)]
     metrics = rank_metrics(np.array(ranks))
     return {
         **{metric: metrics[metric] for metric in ("mrr", "hits@10")},

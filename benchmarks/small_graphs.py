@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,11 @@ from pykeen.stoppers import EarlyStopper
 from torch.nn.init import normal_
 
 import ontodex
+from benchmarks.link_ablation import CANDIDATE, Ranks, both_protocols
 from benchmarks.random_search import Grid, Setting, search
 from benchmarks.record import Measured
 from ontodex.engine.link_queries import LinkQueries
-from ontodex.engine.ranking import Adjust, evaluate_links
+from ontodex.engine.ranking import Adjust, link_ranks
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
 
@@ -38,10 +39,6 @@ Rows = NDArray[np.integer]
 Row = dict[str, float]
 
 GRAPHS = {"nations": "Nations", "kinships": "Kinships", "umls": "UMLS"}
-KEPT = ("mrr", "hits@1", "hits@10")
-CANDIDATE = ", the asked entity a candidate"
-"""What the names of figures in the papers' protocol end with."""
-
 SPREAD = ", standard deviation"
 SEEDS = 5
 TRAININGS = 4
@@ -155,7 +152,7 @@ def _notes(options: argparse.Namespace, seeds: int) -> list[str]:
     return [
         "The graph and its splits are those of PyKEEN's wheel. Filtered ranks of both directions; "
         "equal scores share their mean rank; one function ranks for all rows.",
-        f"“{CANDIDATE[2:]}” is the protocol of the papers. In the other protocol the entity of the "
+        f"“{CANDIDATE}” is the protocol of the papers. In the other protocol the entity of the "
         "question is no candidate, unless the graph links some entity to itself by the relation: "
         "ontodex answers so, and its weights are fitted to it.",
         f"Means over {seeds} seeds; standard deviations for MRR.",
@@ -204,19 +201,15 @@ def _summary(runs: Sequence[Row]) -> Row:
     return found
 
 
-def _both_protocols(evaluate: Callable[..., dict[str, float]]) -> Row:
-    """Rank with the entity of the question as a candidate, as the papers do, and without it."""
-    papers, ours = evaluate(itself=True), evaluate(itself=False)
-    return {
-        **{f"{name}{CANDIDATE}": papers[name] for name in KEPT},
-        **{name: ours[name] for name in KEPT},
-    }
+@cache
+def _dataset(name: str, *, reciprocal: bool = False) -> Dataset:
+    return get_dataset(dataset=name, dataset_kwargs={"create_inverse_triples": reciprocal})
 
 
 def _read(name: str, folder: Path) -> KnowledgeGraph:
     """Read a graph of PyKEEN's wheel by way of files, as a user would."""
     folder.mkdir()
-    dataset = get_dataset(dataset=name)
+    dataset = _dataset(name)
     factories = {"train": dataset.training, "valid": dataset.validation, "test": dataset.testing}
     for part, factory in factories.items():
         triples = dataset.training.label_triples(factory.mapped_triples)
@@ -241,16 +234,16 @@ def _ours(
         seconds = time.process_time() - start
         questions, features = LinkQueries(engine.resources), engine.resources.graph_features
         full = partial(
-            evaluate_links,
+            link_ranks,
             graph,
             engine.index.vectors(questions.space),
             questions.of_rows,
             adjust=[questions.add_offsets],
         )
-        alone = partial(evaluate_links, graph, features.kge_vectors(), features.kge_queries)
+        alone = partial(link_ranks, graph, features.kge_vectors(), features.kge_queries)
         return {
-            "ontodex": {**_both_protocols(full), "seconds of processor time": seconds},
-            "ontodex, ComplEx alone": _both_protocols(alone),
+            "ontodex": {**both_protocols(full)[0], "seconds of processor time": seconds},
+            "ontodex, ComplEx alone": both_protocols(alone)[0],
         }
 
 
@@ -283,10 +276,10 @@ def _tuned(
         start = time.process_time()
         trained = train(choice.setting, seed)
         took = time.process_time() - start
-        answers = _Answers(trained.model, get_dataset(dataset=name), graph)
-        figures = _both_protocols(answers.evaluate)
+        answers = _Answers(trained.model, _dataset(name), graph)
+        figures, _ = both_protocols(answers.ranks)
         _say(f"{name}, {peer}, seed {seed}: {figures}")
-        validated = {f"mrr on validation{CANDIDATE}": _best(trained)}
+        validated = {f"mrr on validation, {CANDIDATE}": _best(trained)}
         runs.append({**figures, **validated, "seconds of processor time": took})
     return _summary(runs), {
         "setting": choice.setting,
@@ -401,9 +394,7 @@ def _train(
     reciprocal = arguments["training_loop"] == "lcwa"
     with tempfile.TemporaryDirectory() as folder:
         return pipeline(
-            dataset=get_dataset(
-                dataset=name, dataset_kwargs={"create_inverse_triples": reciprocal}
-            ),
+            dataset=_dataset(name, reciprocal=reciprocal),
             training_kwargs={
                 "num_epochs": 1_000_000,
                 "batch_size": batch,
@@ -451,11 +442,11 @@ class _Answers:
         self._entities = torch.tensor([entities[one] for one in graph.ids])
         self._relations = torch.tensor([relations[one] for one in graph.relation_ids])
 
-    def evaluate(self, *, itself: bool) -> dict[str, float]:
-        """Return the metrics of :func:`evaluate_links`; see there for ``itself``."""
+    def ranks(self, *, itself: bool) -> Ranks:
+        """Return the ranks of :func:`link_ranks`; see there for ``itself``."""
         nothing = Vectors([np.zeros((self._graph.n_entities, 1), dtype=np.float32)])
         score: Adjust = self._scores
-        return evaluate_links(self._graph, nothing, _nothing, adjust=[score], itself=itself)
+        return link_ranks(self._graph, nothing, _nothing, adjust=[score], itself=itself)
 
     def _scores(self, rows: Rows, relations: Rows, scores: Floats) -> Floats:
         """Add the model's scores to those of all entities; all questions have one direction."""

@@ -55,6 +55,7 @@ PAGES: dict[str, Page] = {
         ),
     ),
     "architectures": Page("Architectures of link prediction, texts alone"),
+    "link-weights": Page("Candidates by which weights of links are fitted"),
     "small-graphs": Page(
         "Link prediction on small graphs",
         (

@@ -24,6 +24,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
+from ontodex.graph.subgraph import with_triples
 from ontodex.scoring.graph_features import QueryFunction
 from ontodex.trainers.data.conditional_pairs import TOO_COMMON
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
@@ -111,14 +112,11 @@ def left_out(
     counts = np.bincount(graph.triples[:, 1], minlength=graph.n_relations)
     rare = rng.permutation(np.flatnonzero((counts > 0) & (counts <= TOO_COMMON * graph.n_triples)))
     gone = np.isin(graph.triples[:, 1], rare[: max(1, int(SHARE * graph.n_relations))])
-    heads, relations, tails = map(np.ascontiguousarray, graph.triples[~gone].T)
     none = graph.triples[:0]
-    known = dataclasses.replace(
-        graph, heads=heads, relations=relations, tails=tails, valid=none, test=none
-    )
+    known = with_triples(graph, graph.triples[~gone], none, none)
     asked = rng.permutation(graph.triples[gone])[:questions]
     everything = np.concatenate([graph.valid, graph.test])  # known triples, for the filter
-    return known, dataclasses.replace(graph, valid=everything, test=asked)
+    return known, with_triples(graph, graph.triples, everything, asked)
 
 
 def _ways(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from benchmarks.hierarchies import LOADERS
 from benchmarks.record import Measured, expect_data
 from ontodex.engine.answers import Rows, no_rows
 from ontodex.engine.hierarchy import Subsumptions
+from ontodex.graph.subgraph import with_triples
 
 __all__ = ["Links", "add_graphs", "built", "hit_alone", "of_each_graph", "with_links"]
 
@@ -52,8 +52,8 @@ def with_links(
     out = {(child, relation, parent) for child, parent in taken_out}
     kept = [triple for triple in map(tuple, graph.triples.tolist()) if triple not in out]
     triples = sorted({*kept, *((child, relation, parent) for child, parent in put_in)})
-    heads, relations, tails = np.array(triples, dtype=graph.triples.dtype).T
-    return dataclasses.replace(graph, heads=heads, relations=relations, tails=tails)
+    known = np.array(triples, dtype=graph.triples.dtype)
+    return with_triples(graph, known, graph.valid, graph.test)
 
 
 def built(graph: ontodex.KnowledgeGraph, folder: str) -> ontodex.Engine:

@@ -4,7 +4,7 @@ He et al. (NeurIPS 2024, equation 6) score s(child ⊑ parent) = -(d(child, pare
 ‖child‖)) and accept a pair if its score is above a threshold. λ and the threshold are fitted on
 validation pairs. The paper searches a grid; the search here is exact. Unlike the paper, the rule
 adds δ‖child‖ to the score, so that the accepted distance may depend on the depth of the child. The
-paper's own rule has δ = 0: ``fit(..., one_weight=True)``.
+paper's own rule has δ = 0; :func:`fit_both` fits both rules.
 
 A logistic curve (Platt, 1999) turns scores into probabilities. The probabilities are calibrated for
 the distribution of the pairs that the curve was fitted to.
@@ -29,6 +29,7 @@ __all__ = [
     "calibrated",
     "differences",
     "fit",
+    "fit_both",
     "metrics",
 ]
 
@@ -139,7 +140,6 @@ def fit(
     labels: ArrayLike,
     *,
     weights: tuple[float, float] | None = None,
-    one_weight: bool = False,
 ) -> Subsumption:
     """Fit λ, δ, the threshold and the logistic curve to validation pairs.
 
@@ -155,7 +155,6 @@ def fit(
         child: Hyperbolic norms of the children, of shape (n,).
         labels: Whether the child is subsumed by the parent, of shape (n,).
         weights: λ and λ + δ. If ``None``, both are searched.
-        one_weight: Search λ alone, with δ = 0, which is the rule of the paper.
 
     Returns:
         The rule.
@@ -172,15 +171,44 @@ def fit(
     """
     if weights is not None and not all(0 <= weight < math.inf for weight in weights):
         raise SettingsError(f"weights: expected finite numbers of at least 0, found {weights}")
+    parts, truth = _checked(distance, gain, child, labels)
+    if weights is None:
+        weights = _best_weights(*parts, truth, _best_weight(*parts[:2], truth))
+    return _rule(parts, truth, *weights)
+
+
+def fit_both(
+    distance: ArrayLike, gain: ArrayLike, child: ArrayLike, labels: ArrayLike
+) -> tuple[Subsumption, Subsumption]:
+    """Fit the paper's rule, with one weight (δ = 0), and the rule of :func:`fit`, with two.
+
+    The first search of both is the same and is done once. Arguments and errors as for :func:`fit`.
+
+    Example:
+        >>> one, two = fit_both([2.0, 3.0, 8.0], [-1.0, -4.0, 0.0], [5.0] * 3, [True, True, False])
+        >>> one.tilt, two == fit([2.0, 3.0, 8.0], [-1.0, -4.0, 0.0], [5.0] * 3, [True, True, False])
+        (0.0, True)
+    """
+    parts, truth = _checked(distance, gain, child, labels)
+    weight = _best_weight(*parts[:2], truth)
+    weights = _best_weights(*parts, truth, weight)
+    return _rule(parts, truth, weight, weight), _rule(parts, truth, *weights)
+
+
+def _checked(
+    distance: ArrayLike, gain: ArrayLike, child: ArrayLike, labels: ArrayLike
+) -> tuple[tuple[Floats, Floats, Floats], NDArray[np.bool_]]:
     near, truth = checked_pairs(labels, distance=distance)
     step, truth = checked_pairs(labels, gain=gain)
     out, truth = checked_pairs(labels, child=child)
-    if weights is not None:
-        above, below = weights
-    elif one_weight:
-        above = below = _best_weight(near, step, truth)
-    else:
-        above, below = _best_weights(near, step, out, truth)
+    return (near, step, out), truth
+
+
+def _rule(
+    parts: tuple[Floats, Floats, Floats], truth: NDArray[np.bool_], above: float, below: float
+) -> Subsumption:
+    """Fit the threshold and the logistic curve for given weights of the parent and the child."""
+    near, step, out = parts
     scores = -(near + above * step - (below - above) * out)
     _, threshold = _best_threshold(scores, truth)
     return Subsumption(above, threshold, *platt(scores, truth), tilt=below - above)
@@ -311,11 +339,11 @@ def _best_threshold(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, fl
 
 
 def _best_weights(
-    distance: Floats, gain: Floats, child: Floats, truth: NDArray[np.bool_]
+    distance: Floats, gain: Floats, child: Floats, truth: NDArray[np.bool_], weight: float
 ) -> tuple[float, float]:
-    """Search the weights of both norms: first equal weights, then each in turn while F1 rises."""
+    """Search the weights of both norms from the best common weight, in turn while F1 rises."""
     parent = gain + child
-    above = below = _best_weight(distance, gain, truth)
+    above = below = weight
     f1, _ = _best_threshold(-(distance + above * gain), truth)
     while True:
         wider = _best_weight(distance - below * child, parent, truth)

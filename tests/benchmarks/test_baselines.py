@@ -84,6 +84,16 @@ def test_neighbours_vote_with_their_similarity(graph):
     assert rows(graph, "dog")[0] not in own
 
 
+def test_trigrams_split_texts_in_camel_case(graph):
+    similar = baselines.Trigrams.of(graph)
+    np.testing.assert_array_equal(similar.scores(["GuineaPig"]), similar.scores(["Guinea pig"]))
+
+
+def test_the_first_right_answer_has_its_rank():
+    assert baselines.first_right("abc", {"b", "c"}) == 2.0
+    assert baselines.first_right("abc", {"d"}) == np.inf
+
+
 def test_string_matching_prefers_labels_that_contain_the_query():
     score = baselines.string_matching(["guide dog", "dog", "guinea pig", "GuideDog"])
     assert score(["dog"])[0] == pytest.approx([1.5, 2.0, 0.0, 1.5])

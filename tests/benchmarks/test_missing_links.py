@@ -81,6 +81,7 @@ def test_neighbours_by_shared_links_propose_what_they_have(power):
     assert not known & set(found)
     assert len(set(found)) == len(found)
     assert (np.diff(scores) <= 0).all()
-    linked = missing_links._are_linked(graph, graph.triples, keys)
+    heads, _, tails = missing_links._ends(graph, keys)
+    linked = missing_links.are_linked(graph, graph.triples, np.stack([heads, tails], axis=1))
     pairs = {frozenset((head, tail)) for head, _, tail in known}
     assert linked.tolist() == [frozenset((head, tail)) in pairs for head, _, tail in found]

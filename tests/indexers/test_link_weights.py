@@ -133,7 +133,6 @@ def test_scores_are_what_the_vectors_say(
     small_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, candidates: int
 ) -> None:
     monkeypatch.setattr(module, "LIKELY", candidates)
-    monkeypatch.setattr(module, "CANDIDATES", 4 * candidates * len(small_graph.test))
     random = np.random.default_rng(0)
     count = small_graph.n_relations
     text = random.normal(size=(small_graph.n_entities, 4)).astype(np.float32)
@@ -150,7 +149,16 @@ def test_scores_are_what_the_vectors_say(
     asked = draw_questions(held_out, small_graph, random)
     heads = Heads(np.arange(len(text)), vectors, lambda rows, kinds: text[rows] * moves[kinds])
     scores = score_answers(
-        small_graph, vectors, asked, heads, kge, constraints, case_based, held_out, random
+        small_graph,
+        vectors,
+        asked,
+        heads,
+        kge,
+        constraints,
+        case_based,
+        held_out,
+        random,
+        candidates=4 * candidates * len(held_out),
     )
     true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
     expected, asked = [], []

@@ -83,14 +83,18 @@ def evaluate_points(task: HierarchyTask, points: NDArray[np.float32], c: float) 
         for split, pairs in (("valid", task.valid), ("test", task.test))
         for kind in KINDS
     }
+    rules: dict[str, tuple[subsumption.Subsumption, ...]] = {}
+    for kind in KINDS:
+        valid, labels = parts["valid", kind]
+        rules[kind] = subsumption.fit_both(*valid, labels)
     found: dict[str, float] = {}
-    for prefix, one_weight in (("", True), ("two_weights.", False)):
+    for which, prefix in enumerate(("", "two_weights.")):
         for kind in KINDS:
             (valid, valid_labels), (test, test_labels) = parts["valid", kind], parts["test", kind]
-            rule = subsumption.fit(*valid, valid_labels, one_weight=one_weight)
+            rule = rules[kind][which]
             warn_at_limit(rule, f"{prefix}{kind}")
             chosen = _chosen(rule)
-            if one_weight:
+            if not prefix:
                 del chosen["tilt"]
             valid_f1 = subsumption.metrics(rule.score(*valid), valid_labels, rule.threshold)["f1"]
             metrics = subsumption.metrics(rule.score(*test), test_labels, rule.threshold)
