@@ -23,6 +23,7 @@ from ontodex.indexers.link_weights import (
     score_answers,
 )
 from ontodex.scoring.graph_features import GraphFeatures, add_offsets
+from ontodex.scoring.kinds import Kinds
 from ontodex.storage.space_names import HYBRID, LINK
 
 __all__ = [
@@ -48,8 +49,9 @@ PARTS = {
     "text": (0,),
     "ComplEx": (1,),
     "type constraint": (2,),
-    "analogy": (3, 4, 5, 6),
-    "rules": (7,),
+    "kind": (3,),
+    "analogy": (4, 5, 6, 7),
+    "rules": (8,),
 }
 """Parts of the hybrid score, by the places of their weights. Analogy: links of entities that are
 similar by text and by KGE vectors, on either side of the link."""
@@ -76,6 +78,7 @@ def ablation(engine: ontodex.Engine, graph: ontodex.KnowledgeGraph) -> dict[str,
     link_queries, rank = LinkQueries(engine.resources), features.relations.shape[1]
     vectors, random = engine.index.vectors(LINK), np.random.default_rng(0)
     stored = np.concatenate([features.entities[np.arange(graph.n_entities)]])
+    constraints_end = rank + features.type_constraints.shape[1]
 
     def text_queries(rows: NDArray[np.integer], relations: NDArray[np.integer]) -> Any:
         return link_queries.of_rows(rows, relations, text_alone=True)
@@ -86,7 +89,8 @@ def ablation(engine: ontodex.Engine, graph: ontodex.KnowledgeGraph) -> dict[str,
         draw_questions(graph.valid, graph, random),
         Heads(np.arange(graph.n_entities), vectors, text_queries),
         ComplEx(stored[:, :rank], features.relations),
-        (stored[:, rank:], features.type_constraints),
+        (stored[:, rank:constraints_end], features.type_constraints),
+        Kinds(stored[:, constraints_end:], features.kinds),
         case_based,
         graph.valid,
         random,
