@@ -1,4 +1,4 @@
-"""Everyday questions answered by ``search`` and ``parents``, beside simple baselines."""
+"""Everyday questions answered by ``search``, ``parents`` and ``tails``, beside simple baselines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ from benchmarks.baselines import (
     label_paths,
     rankers,
 )
-from benchmarks.everyday_data import GRAPHS, HALVES, Question, accepted, questions, sources
+from benchmarks.everyday_data import (
+    GRAPHS,
+    HALVES,
+    Question,
+    accepted,
+    asked_relation,
+    questions,
+    sources,
+)
 from benchmarks.record import Measured
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.text import in_words
@@ -33,6 +41,7 @@ NAMED = ("lay", "british", "misspelt", "described", "foreign")
 
 K = 100
 FIRST = 3
+TEN = 10
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +61,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
     asked = [one for one in questions(options.half) if one.graph in chosen]
     figures: dict[str, Any] = {}
     ranks: dict[tuple[str, str], list[float]] = {}
+    shares: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, files in sources(Path(folder) / "sources").items():
             own = [one for one in asked if one.graph == name]
@@ -59,6 +69,10 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 continue
             graph = ontodex.read(*files, on_error="skip")
             print(f"{graph!r}: {len(own)} questions …", file=sys.stderr)
+            asked_kinds = [one for one in own if one.kind == "kind"]
+            if asked_kinds:
+                shares[name] = _shares(graph, asked_kinds, Path(folder) / f"{name}-links.odx")
+                figures[f"{name} · kind"] = {"tails, heads": _of_kind(shares[name])}
             for kind, found in _of_graph(graph, own, Path(folder) / f"{name}.odx").items():
                 figures[f"{name} · {kind}"] = {way: _metrics(one) for way, one in found.items()}
                 for way, one in found.items():
@@ -66,6 +80,9 @@ def run(options: argparse.Namespace) -> list[Measured]:
     summed: dict[str, Any] = {}
     for (kind, way), all_ranks in ranks.items():
         summed.setdefault(f"all graphs · {kind}", {})[way] = _metrics(all_ranks)
+    if shares:
+        every = [share for own in shares.values() for share in own]
+        summed["all graphs · kind"] = {"tails, heads": _of_kind(every)}
     return [
         Measured(
             name=f"everyday-{options.half}",
@@ -83,6 +100,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 "lay: everyday words. british: British spelling or words (American where the graph "
                 "is British). misspelt. described: without the words of the label. foreign: other "
                 "languages. place: the direct parents of a term that the graph does not have.",
+                f"kind: tails or heads of an entity that the graph does not have; the share of the "
+                f"first {TEN} that are of the kind that the relation has.",
                 *NOTES,
             ],
         )
@@ -128,6 +147,22 @@ def _of_graph(
             }
             kinds["place"] = _ranks(engine.graph, placed, found)
     return kinds
+
+
+def _shares(graph: KnowledgeGraph, asked: Sequence[Question], path: Path) -> list[float]:
+    """Return, for each question of the kind ``kind``, the share of the first ten that match."""
+    with ontodex.build(graph, path, hierarchy=False, entailment=False, quiet=True) as engine:
+        found = []
+        for one in asked:
+            text, relation, of_tails = asked_relation(one)
+            ask = engine.tails if of_tails else (lambda tail, by, k: engine.heads(by, tail, k))
+            gold = {engine.graph.ids[row] for row in accepted(one, engine.graph)}
+            found.append(float(np.mean([hit.id in gold for hit in ask(text, relation, TEN)])))
+    return found
+
+
+def _of_kind(shares: Sequence[float]) -> dict[str, float]:
+    return {"questions": float(len(shares)), f"share of the first {TEN}": float(np.mean(shares))}
 
 
 def _ranks(
