@@ -372,7 +372,7 @@ class Engine(LinkQuestions):
 
         Args:
             space: ``"text"``, embeddings of texts; ``"link"``, vectors of link prediction by text;
-                ``"hybrid"``, link vectors with KGE and type constraint vectors appended;
+                ``"hybrid"``, link vectors with KGE, type constraint and kind vectors appended;
                 ``"hierarchy"``, points of a Poincaré ball; ``"entailment"``, means and
                 log-variances of sentences; ``"span"``, embeddings of phrases.
 
