@@ -1,4 +1,4 @@
-"""Everyday questions answered by ``search`` and ``parents``, beside simple baselines."""
+"""Everyday questions answered by ``search``, ``parents`` and ``tails``, beside simple baselines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,15 @@ from benchmarks.baselines import (
     label_paths,
     rankers,
 )
-from benchmarks.everyday_data import GRAPHS, HALVES, Question, accepted, questions, sources
+from benchmarks.everyday_data import (
+    GRAPHS,
+    HALVES,
+    Question,
+    accepted,
+    asked_relation,
+    questions,
+    sources,
+)
 from benchmarks.record import Measured
 from ontodex.engine.ranking import rank_metrics
 from ontodex.graph import KnowledgeGraph
@@ -35,7 +43,11 @@ NAMED = ("lay", "british", "misspelt", "described", "foreign")
 PLACE = "place"
 """Kind of questions that ask for the parents of a new term."""
 
+KIND = "kind"
+"""Kind of questions that ask for the tails or heads of a new entity."""
+
 K = 100
+TEN = 10
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -55,10 +67,11 @@ def run(options: argparse.Namespace) -> list[Measured]:
     asked = [
         one
         for one in questions(options.half)
-        if one.graph in chosen and one.kind in (*NAMED, PLACE)
+        if one.graph in chosen and one.kind in (*NAMED, PLACE, KIND)
     ]
     figures: dict[str, Any] = {}
     ranks: dict[tuple[str, str], list[float]] = {}
+    shares: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, files in sources(Path(folder) / "sources").items():
             own = [one for one in asked if one.graph == name]
@@ -66,6 +79,10 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 continue
             graph = ontodex.read(*files, on_error="skip")
             print(f"{graph!r}: {len(own)} questions …", file=sys.stderr)
+            asked_kinds = [one for one in own if one.kind == KIND]
+            if asked_kinds:
+                shares[name] = _shares(graph, asked_kinds, Path(folder) / f"{name}-links.odx")
+                figures[f"{name} · kind"] = {"tails, heads": _of_kind(shares[name])}
             for kind, found in _of_graph(graph, own, Path(folder) / f"{name}.odx").items():
                 figures[f"{name} · {kind}"] = {way: _metrics(one) for way, one in found.items()}
                 for way, one in found.items():
@@ -73,6 +90,9 @@ def run(options: argparse.Namespace) -> list[Measured]:
     summed: dict[str, Any] = {}
     for (kind, way), all_ranks in ranks.items():
         summed.setdefault(f"all graphs · {kind}", {})[way] = _metrics(all_ranks)
+    if shares:
+        every = [share for own in shares.values() for share in own]
+        summed["all graphs · kind"] = {"tails, heads": _of_kind(every)}
     return [
         Measured(
             name=f"everyday-{options.half}",
@@ -90,6 +110,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 "lay: everyday words. british: British spelling or words (American where the graph "
                 "is British). misspelt. described: without the words of the label. foreign: other "
                 "languages. place: the direct parents of a term that the graph does not have.",
+                "kind: tails or heads of an entity that the graph does not have; the share of the "
+                f"first {TEN} that are of the kind that the relation has.",
                 *NOTES,
             ],
         )
@@ -135,6 +157,22 @@ def _of_graph(
             }
             kinds[PLACE] = _ranks(engine.graph, placed, found)
     return kinds
+
+
+def _shares(graph: KnowledgeGraph, asked: Sequence[Question], path: Path) -> list[float]:
+    """Return, for each question of the kind ``kind``, the share of the first ten that match."""
+    with ontodex.build(graph, path, hierarchy=False, entailment=False, quiet=True) as engine:
+        found = []
+        for one in asked:
+            text, relation, of_tails = asked_relation(one)
+            ask = engine.tails if of_tails else (lambda tail, by, k: engine.heads(by, tail, k))
+            gold = {engine.graph.ids[row] for row in accepted(one, engine.graph)}
+            found.append(float(np.mean([hit.id in gold for hit in ask(text, relation, TEN)])))
+    return found
+
+
+def _of_kind(shares: Sequence[float]) -> dict[str, float]:
+    return {"questions": float(len(shares)), f"share of the first {TEN}": float(np.mean(shares))}
 
 
 def _ranks(

@@ -28,6 +28,7 @@ from ontodex.indexers.link_weights import (
 )
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import GraphFeatures, QueryFunction, add_offsets
+from ontodex.scoring.kinds import Kinds
 from ontodex.storage.space_names import LINK
 
 __all__ = [
@@ -69,8 +70,9 @@ PARTS = {
     "text": (0,),
     "ComplEx": (1,),
     "type constraint": (2,),
-    "analogy": (3, 4, 5, 6),
-    "rules": (7,),
+    "kind": (3,),
+    "analogy": (4, 5, 6, 7),
+    "rules": (8,),
 }
 """Parts of the hybrid score, by the places of their weights. Analogy: links of entities that are
 similar by text and by KGE vectors, on either side of the link."""
@@ -121,14 +123,17 @@ class Refitting:
             held_out: Triples that are not in train, of shape (n, 3).
             candidates: See :func:`ontodex.indexers.link_weights.score_answers`.
         """
-        random, rank = np.random.default_rng(0), self.features.relations.shape[1]
+        random, features = np.random.default_rng(0), self.features
+        ends = np.cumsum([features.relations.shape[1], features.type_constraints.shape[1]])
+        kge, constraints, kinds = np.split(self._entities, ends, axis=1)
         return score_answers(
             graph,
             self._vectors,
             draw_questions(held_out, graph, random),
             Heads(np.arange(graph.n_entities), self._vectors, self._query),
-            ComplEx(self._entities[:, :rank], self.features.relations),
-            (self._entities[:, rank:], self.features.type_constraints),
+            ComplEx(kge, features.relations),
+            (constraints, features.type_constraints),
+            Kinds(kinds, features.kinds),
             self._case_based,
             held_out,
             random,

@@ -33,6 +33,7 @@ from ontodex.graph.subgraph import with_triples
 from ontodex.indexers.link_weights import CANDIDATES, LIKELY
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import WEIGHTS, GraphFeatures
+from ontodex.scoring.kinds import kinds_of
 from ontodex.scoring.rules import mine_rules
 from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
 from ontodex.trainers.links.complex import train_complex
@@ -166,9 +167,10 @@ def _learnt(
     rules = mine_rules(links)
     case_based = CaseBasedEvidence(links, vectors, Vectors([kge.entities]), rules)
     constraints = constraint_vectors(graph.triples, size, basis)
-    entities = Vectors([np.concatenate([kge.entities, constraints], axis=1)])
+    kinds = kinds_of(graph)
+    entities = Vectors([np.concatenate([kge.entities, constraints, kinds.entities], axis=1)])
     none = np.zeros((2, 2 * count + 1, WEIGHTS), dtype=np.float32)
-    features = GraphFeatures(entities, kge.relations, basis, rules, none)
+    features = GraphFeatures(entities, kge.relations, basis, kinds.relations, rules, none)
     return Refitting(features, case_based, vectors, query)
 
 

@@ -136,8 +136,8 @@ NOTES = [
     "of children may still hold it.",
     "string matching: 1 if all words of the removed label are in the candidate's label, plus "
     "the Jaccard index of their words. trigrams: cosine of trigrams of names.",
-    "probability: of the first ten answers to each, what share is true, direct or not, and how "
-    "well their probabilities distinguish these; the calibration error is the mean difference "
+    "probability: of the first ten answers to each, what share is a direct parent, or child, and "
+    "how well their probabilities distinguish these; the calibration error is the mean difference "
     "between both over ten bands.",
 ]
 
@@ -183,7 +183,7 @@ def _figures_of_parents(
         "a direct parent first": np.mean([answer[:1] == [True] for answer in placed]),
         "a direct parent among 5": np.mean([any(answer) for answer in placed]),
     }
-    figures["probability of parents"] = probabilities(whole, hierarchy.is_ancestor, taken, found)
+    figures["probability of parents"] = probabilities(whole, hierarchy, taken, found)
     return figures
 
 
@@ -318,27 +318,32 @@ def _figures_of_children(
     figures = {
         way: _found_children(graph, hierarchy, rows, answers) for way, answers in ways.items()
     }
-    figures["probability of children"] = probabilities(
-        graph, hierarchy.turned().is_ancestor, rows, found
-    )
+    figures["probability of children"] = probabilities(graph, hierarchy.turned(), rows, found)
     return figures
 
 
 def probabilities(
-    graph: KnowledgeGraph, is_answer: Any, taken: Any, answers: Answers
+    graph: KnowledgeGraph, hierarchy: Hierarchy, taken: Any, answers: Answers
 ) -> dict[str, float]:
-    """Compare the probabilities of the first ten answers with how many are true, direct or not."""
-    rows = {entity: row for row, entity in enumerate(graph.ids)}
+    """Compare the probabilities of the first ten answers with how many are direct parents.
+
+    For children, give the inverse hierarchy. There is nothing to compare without probabilities.
+    """
     listed = [
-        (row, rows[hit.id], hit.probability)
-        for row, hits in zip(taken, answers, strict=True)
+        (_is_parent(graph, hierarchy, row, hit.id), hit.probability)
+        for row, hits in zip(taken.tolist(), answers, strict=True)
         for hit in hits[:10]
+        if hit.probability is not None
     ]
-    asked, found, probabilities = (np.array(column) for column in zip(*listed, strict=True))
-    true = is_answer(asked, found)
+    if not listed:
+        return {}
+    true, probabilities = (np.array(column) for column in zip(*listed, strict=True))
     return {
         "true": true.mean(),
         "log loss": log_loss(true, probabilities, labels=[False, True]),
+        "log loss of the share that is true": log_loss(
+            true, np.full(len(true), true.mean()), labels=[False, True]
+        ),
         "area under the ROC curve": roc_auc_score(true, probabilities)
         if 0 < true.mean() < 1
         else math.nan,

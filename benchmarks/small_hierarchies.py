@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import ontodex
-from benchmarks.new_concepts import probabilities, reciprocal_ranks
+from benchmarks.new_concepts import reciprocal_ranks
 from benchmarks.record import Measured
 from benchmarks.untrained import PredictedSubsumptions, add_graphs, built, hit_alone, of_each_graph
 from ontodex.engine.results.hits import Hits
@@ -79,9 +79,8 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
             "parents, children: the answers of ontodex, with neighbour voting, by weights "
             "fitted to parts of WordNet, Schema.org and the Human Phenotype Ontology. HiT "
             "alone: without neighbour voting, by the encoder's own rule.",
-            "Means over parts. The figures of probabilities are of the first ten answers to "
-            "each entity; an answer is true if it is an ancestor (descendant), direct or "
-            "indirect.",
+            "Means over parts. Their answers have no probabilities: the parts have too few links "
+            "to fit them to.",
         ],
     )
 
@@ -131,10 +130,7 @@ def _figures(part: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, 
             (question, by_all.ranked(question, names, K, "include")),
             (f"{question}, HiT alone", alone.ranked(question, names, K, "include")),
         ):
-            figures[way] = {
-                **_ranks(part, turned, asked, answers),
-                **probabilities(part, turned.is_ancestor, asked, answers),
-            }
+            figures[way] = _ranks(part, turned, asked, answers)
     return figures
 
 

@@ -197,10 +197,12 @@ class Engine(LinkQuestions):
         The score is HiT's subsumption score: the negative sum of the hyperbolic distance and the
         weighted difference of hyperbolic norms. Votes of the parents of the nearest neighbours by
         text are added to it, with weights fitted to the graph if it has at least fifty links. The
-        score ranks direct parents first. The probability is that of being an ancestor, direct or
-        not. It is fitted to asserted ancestors, so a true ancestor that is not asserted counts as
-        wrong. All entities are ranked exactly, except the entity itself, entities with the same
-        label and its descendants.
+        score ranks direct parents first. The probability is that of being a direct parent, and
+        rises with the score. It is fitted to the asserted parents of some entities, which are
+        treated as new, by the score of the answer and the best scores of the question; the scores
+        of asserted parents, of which an entity rarely has many, make other answers less likely. If
+        the graph has fewer than fifty links, answers have no probability. All entities are ranked
+        exactly, except the entity itself, entities with the same label and its descendants.
 
         Args:
             text: An entity or any text.
@@ -244,8 +246,7 @@ class Engine(LinkQuestions):
         """Find positions of a new concept in the hierarchy (taxonomy completion).
 
         A position is a parent, with the entities below the parent that move below the concept.
-        Parents are ranked as in :meth:`parents`: first asserted, then predicted ones. If a
-        predicted parent has a probability above 0.9, its ancestors are ranked last.
+        Parents are ranked as in :meth:`parents`: first asserted, then predicted ones.
 
         A descendant of the parent moves if its score as a child of the concept is above the
         threshold of the index's rule and above its score as a child of the parent, and if its
@@ -281,10 +282,9 @@ class Engine(LinkQuestions):
         hierarchy that are not ancestor and descendant, share no asserted parent, and have different
         labels. They are listed whatever their probability, at most five for each child.
 
-        Links are ordered by the sum of two ranks. The first rank is by the probability for doubtful
-        links, and by the score for missing links. The second rank is by the difference between the
-        score of the link and the best score of the child's other parents. A hierarchy of 100,000
-        members takes some minutes on one core.
+        Doubtful links are ordered by ascending probability, missing ones by descending probability.
+        If the graph has too few links to fit probabilities, no link is doubtful, and missing ones
+        are ordered by their scores. A hierarchy of 100,000 members takes some minutes on one core.
 
         Args:
             k: Maximal number of links of each kind.
@@ -380,7 +380,7 @@ class Engine(LinkQuestions):
 
         Args:
             space: ``"text"``, embeddings of texts; ``"link"``, vectors of link prediction by text;
-                ``"hybrid"``, link vectors with KGE and type constraint vectors appended;
+                ``"hybrid"``, link vectors with KGE, type constraint and kind vectors appended;
                 ``"hierarchy"``, points of a Poincaré ball; ``"entailment"``, means and
                 log-variances of sentences; ``"span"``, embeddings of phrases.
 
@@ -500,7 +500,7 @@ def _asserted(engine: Engine) -> Hierarchy:
 
 def _predictions(
     engine: Engine, entity: str, answers: int
-) -> tuple[int, list[tuple[int, str, float]]]:
+) -> tuple[int, list[tuple[int, str, float | None]]]:
     """Resolve an entity, and predict parents and children of it that are not asserted.
 
     Args:
@@ -510,7 +510,7 @@ def _predictions(
 
     Returns:
         The row of the entity, and a tuple for each answer: its row, ``"parent"`` or ``"child"``,
-        and its probability.
+        and its probability, or ``None``.
 
     Raises:
         UnknownEntity: If the graph does not have the entity.
@@ -524,10 +524,13 @@ def _predictions(
             f"{nearest(entity, graph.labels)}; for a new concept see place and parents"
         )
     expect_count("answers", answers)
-    predicted: dict[int, tuple[float, str]] = {}
+    predicted: dict[int, tuple[int, str, float | None]] = {}
     for kind, ranked in (("parent", engine.parents), ("child", engine.children)) if answers else ():
         for hit in ranked(one.resolution.id or entity, answers, "exclude"):
-            row, probability = graph.find(hit.id), hit.probability or 0.0
-            if row is not None and probability > predicted.get(row[0], (-1.0, ""))[0]:
-                predicted[row[0]] = (probability, kind)
-    return one.row, [(row, kind, probability) for row, (probability, kind) in predicted.items()]
+            found = graph.find(hit.id)
+            if found is None:
+                continue
+            row = found[0]
+            if row not in predicted or (hit.probability or 0.0) > (predicted[row][2] or 0.0):
+                predicted[row] = row, kind, hit.probability
+    return one.row, list(predicted.values())

@@ -24,7 +24,7 @@ __all__ = ["LinkExplanation"]
 LEAST = 0.0005
 """Minimal strength of a similar case in an explanation."""
 
-BY_VECTORS = ("text", "ComplEx", "type constraint")
+BY_VECTORS = ("text", "ComplEx", "type constraint", "kind")
 """Names of the parts of a score that are inner products."""
 
 BY_CASES = (
@@ -141,12 +141,13 @@ class LinkExplanation:
         return graph.source if answer in of_index else "a further source"
 
     def _split(self, products: NDArray[np.float64]) -> Sequence[NDArray[np.float64]]:
-        """Split elementwise products (dim,) into the parts of text, ComplEx and type constraint."""
+        """Split elementwise products (dim,) into the parts of :data:`BY_VECTORS`."""
         features = self._resources.graph_features
         if self._queries.space != HYBRID or features is None:
             return [products]
-        kge, constraint = features.relations.shape[1], features.type_constraints.shape[1]
-        return np.split(products, [len(products) - kge - constraint, len(products) - constraint])
+        parts = features.relations, features.type_constraints, features.kinds
+        widths = [part.shape[1] for part in parts]
+        return np.split(products, np.cumsum([len(products) - sum(widths), *widths[:-1]]))
 
     def _case_based(self, by: str, grounds: Sequence[Ground]) -> tuple[SimilarCase, ...]:
         """Return the similar cases of a part whose strength is at least :data:`LEAST`.

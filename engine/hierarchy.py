@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -28,8 +29,9 @@ from ontodex.engine.resources import Resources
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.results.placements import Placement, Placements
+from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.engine.search.subsumption_space import SubsumptionSpace
-from ontodex.engine.search.topk import Searcher
+from ontodex.engine.search.topk import Found, Searcher
 from ontodex.errors import IndexMismatch, expect_choice
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.geometry.vectors import Vectors
@@ -38,7 +40,7 @@ from ontodex.graph.arrays import distinct
 from ontodex.graph.names import NameKind, normalise
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.name_similarity import NameSimilarity
-from ontodex.scoring.neighbour_voting import NeighbourVotes, NeighbourVoting, VoteOffsets
+from ontodex.scoring.neighbour_voting import COMPETING, NeighbourVotes, NeighbourVoting, log_sum
 from ontodex.scoring.similarity import EntitySimilarity
 from ontodex.storage.space_names import HIERARCHY, TEXT
 
@@ -61,22 +63,18 @@ class _Pairs(NamedTuple):
         children: Row of the child.
         parents: Row of the parent.
         scores: Subsumption score.
-        probabilities: Probability of the link.
-        leads: Score minus the best score of the child's other parents, or 0 without other parents.
-            For an asserted parent, these are the other asserted parents and the missing ones; for a
-            missing parent, the asserted ones.
+        probabilities: Probability of the link; NaN if none could be fitted.
     """
 
     children: Rows
     parents: Rows
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64]
-    leads: NDArray[np.float64]
 
     @classmethod
     def none(cls) -> _Pairs:
         """Return columns of no pairs."""
-        return cls(no_rows(), no_rows(), np.zeros(0), np.zeros(0), np.zeros(0))
+        return cls(no_rows(), no_rows(), np.zeros(0), np.zeros(0))
 
     def at(self, places: Rows) -> _Pairs:
         """Return the pairs at the given positions, in their order."""
@@ -94,41 +92,30 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
     for first in range(0, len(members), BATCH):
         batch = members[first : first + BATCH]
         points = subsumptions.space.vectors[batch]
-        all_votes = subsumptions.vote_offsets(
-            "parents", subsumptions.resolve([graph.ids[row] for row in batch.tolist()])
-        )
+        resolved = subsumptions.resolve([graph.ids[row] for row in batch.tolist()])
+        all_votes = subsumptions.vote_offsets("parents", resolved)
+        log_sums = subsumptions.log_sums("parents", resolved, points, all_votes)
         related = [places[_related(subsumptions, child)] for child in batch.tolist()]
         related = [rows[rows >= 0] for rows in related]
         offsets = [_offsets_of_members(places, votes) for votes in all_votes]
         found = searcher.top(points, MAX_MISSING, related, offsets)
-        for child, point, votes, (best, scores) in zip(
-            batch.tolist(), points, all_votes, found, strict=True
+        for child, point, votes, total, (best, scores) in zip(
+            batch.tolist(), points, all_votes, log_sums.tolist(), found, strict=True
         ):
             parents = subsumptions.hierarchy.parents(child).astype(np.int64)
-            known = subsumptions.above.among(point, parents, len(parents), votes.offsets)
-            own, rest = known[1].tolist(), scores.tolist()
-            of_own = [_lead(one, [*own[:at], *own[at + 1 :], *rest]) for at, one in enumerate(own)]
-            of_rest = [_lead(one, own) for one in rest]
-            for pairs, scored, leads in (
-                (asserted, known, of_own),
-                (others, (members[best], scores), of_rest),
-            ):
-                probabilities = subsumptions.probabilities("parents", scored, votes)
-                pairs.append(
-                    _Pairs(
-                        np.full(len(probabilities), child),
-                        *scored,
-                        probabilities,
-                        np.array(leads, dtype=np.float64),
-                    )
-                )
+            known = subsumptions.above.among(point, parents, len(parents), votes)
+            for pairs, scored in ((asserted, known), (others, (members[best], scores))):
+                probabilities = subsumptions.probabilities("parents", scored[1], total)
+                if probabilities is None:
+                    probabilities = np.full(len(scored[1]), np.nan)
+                pairs.append(_Pairs(np.full(len(probabilities), child), *scored, probabilities))
     rows = [
         AuditRow(
             graph.ids[child],
             graph.labels[child],
             graph.ids[parent],
             graph.labels[parent],
-            probability,
+            None if math.isnan(probability) else probability,
             score,
             verdict,
         )
@@ -136,7 +123,7 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
             ("doubtful", _doubtful(_joined(asserted), k)),
             ("missing", _missing(_joined(others), k)),
         )
-        for child, parent, score, probability, _ in zip(
+        for child, parent, score, probability in zip(
             *(column.tolist() for column in pairs), strict=True
         )
     ]
@@ -145,38 +132,21 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
 
 
 def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
-    """Return at most k asserted links with a probability of at most 0.5, the most doubtful first.
-
-    Links are ordered by the sum of their ranks by probability and by lead (see :class:`_Pairs`). A
-    true link also has a low probability if the child's name says little about its parents. But then
-    the child's other parents have a low probability as well, so the lead of the link is near zero.
-    """
-    places = _places(asserted.probabilities) + _places(asserted.leads)
+    """Return at most k asserted links with a probability of at most 0.5, the least likely first."""
     worst = np.lexsort(
-        (asserted.parents, asserted.children, asserted.scores, asserted.probabilities, places)
+        (asserted.parents, asserted.children, asserted.scores, asserted.probabilities)
     )
     return asserted.at(worst[asserted.probabilities[worst] <= 0.5][:k])
 
 
 def _missing(others: _Pairs, k: int) -> _Pairs:
-    """Return at most k pairs, ordered by the sum of their ranks by score and by lead.
+    """Return at most k pairs, the most likely first; without probabilities, by score.
 
-    For the lead, see :class:`_Pairs`. Of the two directions between two entities, only the better
-    one is returned.
+    Of the two directions between two entities, only the better one is returned.
     """
-    places = _places(others.scores) + _places(others.leads)
-    best = np.lexsort((others.parents, others.children, -others.scores, -places))
+    best = np.lexsort((others.parents, others.children, -others.scores, -others.probabilities))
     ends = np.sort(np.stack([others.children, others.parents], axis=1)[best], axis=1)
     return others.at(best[np.sort(np.unique(ends, axis=0, return_index=True)[1])][:k])
-
-
-def _places(values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the rank of each value: the number of values that are smaller."""
-    return np.searchsorted(np.sort(values), values)
-
-
-def _lead(score: float, others: Sequence[float]) -> float:
-    return score - max(others, default=score)
 
 
 def _joined(pairs: Sequence[_Pairs]) -> _Pairs:
@@ -202,15 +172,16 @@ def _related(subsumptions: Subsumptions, child: int) -> Rows:
     )
 
 
-def _offsets_of_members(places: Rows, votes: VoteOffsets) -> Offsets:
+def _offsets_of_members(places: Rows, votes: Offsets) -> Offsets:
     """Return the score offsets of members of the hierarchy.
 
     Args:
         places: Position of each entity among the members; -1 for entities that are not members.
         votes: Score offsets by row.
     """
-    there = places[votes.rows] >= 0
-    return places[votes.rows[there]], votes.scores[there]
+    rows, values = votes
+    there = places[rows] >= 0
+    return places[rows[there]], values[there]
 
 
 def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
@@ -227,11 +198,8 @@ def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
 
 
 POOL = 50
-"""Number of best parents, and of best children, from which positions are made; 5 k if that is
-larger, where k is the number of positions."""
-
-SURE = 0.9
-"""Probability of a parent above which its ancestors are ranked last."""
+"""Number of best children among which those that move are looked for; 5 k if that is larger, where
+k is the number of positions."""
 
 
 def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Placements]:
@@ -240,39 +208,22 @@ def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) 
     start = time.perf_counter()
     resolved = subsumptions.resolve(texts)
     points = subsumptions.points(resolved)
-    refused = {
-        question: subsumptions.refused(question, resolved) for question in ("parents", "children")
-    }
-    asserted = [subsumptions.asserted("parents", one.row) for one in resolved]
-    pool, all_votes = max(POOL, 5 * k), subsumptions.vote_offsets("parents", resolved)
-    excluded = [
-        np.concatenate([other, ancestors])
-        for other, (ancestors, _) in zip(refused["parents"], asserted, strict=True)
-    ]
-    parents = subsumptions.above.top(points, pool, excluded, [votes.offsets for votes in all_votes])
-    children = subsumptions.below.top(points, pool, refused["children"])
+    all_votes = subsumptions.vote_offsets("parents", resolved)
+    found, log_sums = subsumptions.predicted("parents", resolved, points, all_votes, k)
+    refused = subsumptions.refused("children", resolved)
+    children = subsumptions.below.top(points, max(POOL, 5 * k), refused)
     positions = []
-    for point, one, above, votes, below, none, (ancestors, descendants) in zip(
-        points, resolved, parents, all_votes, children, refused["children"], asserted, strict=True
+    for point, one, votes, predicted, total, below, none in zip(
+        points, resolved, all_votes, found, log_sums.tolist(), children, refused, strict=True
     ):
-        probabilities = subsumptions.probabilities("parents", above, votes)
-        last = np.argsort(_above_sure_parent(subsumptions, above[0], probabilities), kind="stable")
-        predicted = above[0][last], above[1][last]
+        ancestors, descendants = subsumptions.asserted("parents", one.row)
         best = subsumptions.asserted_first("parents", one, point, votes, predicted, k)
-        probabilities = subsumptions.probabilities("parents", best, votes)
+        probabilities = subsumptions.probabilities("parents", best[1], total)
         hits = hits_of(subsumptions.graph, best, ancestors, probabilities)
         moving = [_moving(subsumptions, point, parent, below, none) for parent in best[0].tolist()]
         positions.append(
             tuple(
-                Placement(
-                    hit,
-                    hits_of(
-                        subsumptions.graph,
-                        some,
-                        descendants,
-                        subsumptions.rule.probability(some[1]),
-                    ),
-                )
+                Placement(hit, hits_of(subsumptions.graph, some, descendants))
                 for hit, some in zip(hits, moving, strict=True)
             )
         )
@@ -281,16 +232,6 @@ def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) 
         Placements(of_one, {"text": one.resolution}, subsumptions.methods["parents"], took)
         for of_one, one in zip(positions, resolved, strict=True)
     ]
-
-
-def _above_sure_parent(
-    subsumptions: Subsumptions, parents: Rows, probabilities: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Return which parents are ancestors of a parent with a probability above :data:`SURE`."""
-    likely = parents[probabilities > SURE]
-    return np.asarray(
-        subsumptions.hierarchy.is_ancestor(likely[:, None], parents[None]).any(axis=0)
-    )
 
 
 def _moving(
@@ -332,7 +273,7 @@ Points = NDArray[np.float32]
 METHOD = "subsumption score (HiT)"
 METHOD_WITH_VOTES = f"{METHOD} + neighbour votes"
 
-VoteFunction = Callable[[Sequence[ResolvedTerm]], list[VoteOffsets]]
+VoteFunction = Callable[[Sequence[ResolvedTerm]], list[Offsets]]
 """Function from entities and texts to the score offsets of their parents, or of their children."""
 
 
@@ -344,7 +285,7 @@ class Subsumptions:
         hierarchy: Hierarchy of the graph, or ``None``.
         vectors: Lifted points of the entities, of shape (n, d+1).
         curvature: c; the ball has curvature -c.
-        rule: Weights and threshold of the score, and the curve that maps scores to probabilities.
+        rule: Weights and threshold of the score.
         encode: Returns the lifted points of texts.
         voting: Settings and functions of neighbour voting for ``"parents"`` and ``"children"``.
         device: Device of the search.
@@ -451,42 +392,92 @@ class Subsumptions:
         start = time.perf_counter()
         resolved = self.resolve(texts)
         points = self.points(resolved)
-        asserted = [self.asserted(question, one.row) for one in resolved]
-        refused = self.refused(question, resolved)
-        searcher = self.above if question == "parents" else self.below
         all_votes = self.vote_offsets(question, resolved)
-        found = [(no_rows(), np.zeros(0))] * len(resolved)
+        found, log_sums = [(no_rows(), np.zeros(0))] * len(resolved), np.zeros(len(resolved))
         if known != "only":
-            excluded = [
-                np.concatenate([other, rows])
-                for other, (rows, _) in zip(refused, asserted, strict=True)
-            ]
-            found = searcher.top(points, k, excluded, [votes.offsets for votes in all_votes])
+            found, log_sums = self.predicted(question, resolved, points, all_votes, k)
         answers = []
-        for one, point, votes, predicted, (known_rows, _) in zip(
-            resolved, points, all_votes, found, asserted, strict=True
+        for one, point, votes, predicted, total in zip(
+            resolved, points, all_votes, found, log_sums.tolist(), strict=True
         ):
-            best = predicted
+            asserted, _ = self.asserted(question, one.row)
+            best = predicted[0][:k], predicted[1][:k]
             if known != "exclude":
                 best = self.asserted_first(question, one, point, votes, predicted, k)
             answers.append(
                 Answer(
                     hits_of(
-                        self.graph, best, known_rows, self.probabilities(question, best, votes)
+                        self.graph, best, asserted, self.probabilities(question, best[1], total)
                     ),
                     {"text": one.resolution},
                     self.methods[question],
-                    left_out(self.graph.labels, known_rows, known),
+                    left_out(self.graph.labels, asserted, known),
                 )
             )
         return answered(self.graph, question, answers, start)
+
+    def predicted(
+        self,
+        question: str,
+        entities: Sequence[ResolvedTerm],
+        points: Points,
+        all_votes: Sequence[Offsets],
+        k: int,
+    ) -> tuple[Found, NDArray[np.float64]]:
+        """Rank the answers that are not asserted.
+
+        Args:
+            question: ``"parents"`` or ``"children"``.
+            entities: The entities or texts.
+            points: Their lifted points, of shape (n, d+1).
+            all_votes: The vote offsets of the answers for each.
+            k: Number of answers.
+
+        Returns:
+            For each entity or text, at least ``k`` answers (if there are as many), best first; and
+            the log-sum for their probabilities, of shape (n,).
+        """
+        searcher = self.above if question == "parents" else self.below
+        asserted = [self.asserted(question, one.row)[0] for one in entities]
+        refused = self.refused(question, entities)
+        excluded = [np.concatenate(rows) for rows in zip(refused, asserted, strict=True)]
+        found = searcher.top(points, max(k, COMPETING), excluded, all_votes)
+        log_sums = np.array([log_sum(scores) for _, scores in found])
+        known = [at for at, rows in enumerate(asserted) if len(rows)]
+        if known:
+            log_sums[known] = self.log_sums(
+                question,
+                [entities[at] for at in known],
+                points[known],
+                [all_votes[at] for at in known],
+            )
+        return found, log_sums
+
+    def log_sums(
+        self,
+        question: str,
+        entities: Sequence[ResolvedTerm],
+        points: Points,
+        all_votes: Sequence[Offsets],
+    ) -> NDArray[np.float64]:
+        """Return the log-sum of the best scores of each question, including asserted answers.
+
+        Arguments are as in :meth:`predicted`. An asserted answer with a high score makes other
+        answers less likely.
+
+        Returns:
+            ``float64`` of shape (n,).
+        """
+        searcher = self.above if question == "parents" else self.below
+        found = searcher.top(points, COMPETING, self.refused(question, entities), all_votes)
+        return np.array([log_sum(scores) for _, scores in found])
 
     def asserted_first(
         self,
         question: str,
         one: ResolvedTerm,
         point: Points,
-        votes: VoteOffsets,
+        votes: Offsets,
         predicted: Scored,
         k: int,
     ) -> Scored:
@@ -507,13 +498,13 @@ class Subsumptions:
         known, _ = self.asserted(question, one.row)
         step = self.hierarchy.parents if upward else self.hierarchy.children
         direct = np.isin(known, step(one.row))
-        parts = [searcher.among(point, known[direct], k, votes.offsets)]
+        parts = [searcher.among(point, known[direct], k, votes)]
         if len(parts[0][0]) < k:  # scoring all descendants of a top concept takes long
-            parts.append(searcher.among(point, known[~direct], k, votes.offsets))
+            parts.append(searcher.among(point, known[~direct], k, votes))
         rows, scores = (np.concatenate(column) for column in zip(*parts, predicted, strict=True))
         return rows[:k], scores[:k]
 
-    def vote_offsets(self, question: str, entities: Sequence[ResolvedTerm]) -> list[VoteOffsets]:
+    def vote_offsets(self, question: str, entities: Sequence[ResolvedTerm]) -> list[Offsets]:
         """Return the score offsets that neighbour votes give the answers for each entity or text.
 
         Args:
@@ -523,23 +514,22 @@ class Subsumptions:
         return (
             self._voting[question][1](entities)
             if question in self._voting
-            else [VoteOffsets.none()] * len(entities)
+            else [no_offsets()] * len(entities)
         )
 
     def probabilities(
-        self, question: str, scored: Scored, votes: VoteOffsets
-    ) -> NDArray[np.float64]:
-        """Return the probabilities of answers.
+        self, question: str, scores: NDArray[np.float64], log_sums: NDArray[np.float64] | float
+    ) -> NDArray[np.float64] | None:
+        """Return the probabilities of answers; ``None`` if none could be fitted.
 
         Args:
             question: ``"parents"`` or ``"children"``.
-            scored: Rows and scores of the answers; the scores include the offsets by votes.
-            votes: The votes for the question's answers.
+            scores: Scores of the answers, with vote offsets.
+            log_sums: The log-sum of each answer's question; see :meth:`log_sums`.
         """
-        rows, scores = scored
         if question not in self._voting:
-            return self.rule.probability(scores)
-        return self._voting[question][0].probability(scores, votes.logits_of(rows))
+            return None
+        return self._voting[question][0].probability(scores, log_sums)
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
         """Return the asserted answers, and the entities that would close a cycle as answers.
@@ -601,7 +591,7 @@ def _voting(
 
     def offsets(
         question: str, voting: NeighbourVoting, entities: Sequence[ResolvedTerm]
-    ) -> list[VoteOffsets]:
+    ) -> list[Offsets]:
         rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
         return list(votes.offsets(question, voting, vectors_of(known, entities, encode), rows))
 

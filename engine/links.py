@@ -379,7 +379,7 @@ class LinkQuestions:
     def why(self, head: str, relation: str, tail: str, k: int = 3) -> Explanation:
         """Explain the score and rank of ``tail`` as an answer to :meth:`tails`.
 
-        The score is split into the contributions of text, ComplEx, type constraint, similar
+        The score is split into the contributions of text, ComplEx, type constraint, kind, similar
         entities and rules. Each contribution is relative to the mean over all entities, so it may
         be negative. For similar entities and rules, the known links behind them are listed. An
         answer to

@@ -67,7 +67,7 @@ class Resources:
 
     @cached_property
     def graph_features(self) -> GraphFeatures | None:
-        """KGE vectors, type constraints, rules and weights; ``None`` in an index without them."""
+        """KGE vectors, kinds, rules and weights of links; ``None`` in an index without them."""
         if HYBRID not in self.index.manifest.spaces:
             return None
         return GraphFeatures.read(self.index.blobs, self.index.vectors(HYBRID))

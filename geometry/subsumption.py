@@ -26,7 +26,6 @@ __all__ = [
     "LARGEST_WEIGHT",
     "Subsumption",
     "best_threshold",
-    "calibrated",
     "differences",
     "fit",
     "fit_both",
@@ -212,32 +211,6 @@ def _rule(
     scores = -(near + above * step - (below - above) * out)
     _, threshold = _best_threshold(scores, truth)
     return Subsumption(above, threshold, *platt(scores, truth), tilt=below - above)
-
-
-def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsumption:
-    """Return a rule with its logistic curve fitted to other pairs; weights and threshold stay.
-
-    The slope of the curve is always positive (see :func:`~ontodex.geometry.logistic.platt`), so
-    probabilities rank pairs in the same order as scores.
-
-    Args:
-        rule: The rule whose weights gave the scores.
-        scores: Scores of n pairs, of shape (n,).
-        labels: Whether each pair is true, of shape (n,).
-
-    Raises:
-        SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.
-
-    Example:
-        >>> rule = Subsumption(weight=1.0, threshold=-8.0, slope=1.0, offset=9.0)
-        >>> scores = np.repeat([-5.0, -9.0], 500)
-        >>> labels = np.arange(1000) % 500 < np.repeat([200, 50], 500)
-        >>> calibrated(rule, scores, labels).probability([-5.0, -9.0]).round(2)
-        array([0.4, 0.1])
-    """
-    values, truth = checked_pairs(labels, scores=scores)
-    slope, offset = platt(values, truth)
-    return replace(rule, slope=slope, offset=offset)
 
 
 def differences(

@@ -16,8 +16,8 @@ from ontodex.indexers.embed import text_keys
 
 __all__ = ["EmbeddedHierarchy", "scores_of"]
 
-ASKED, LISTED = 500, 10
-"""A probability is fitted to this many entities, with this many best answers each."""
+ASKED = 500
+"""Number of entities whose parents, or children, weights and probabilities are fitted to."""
 
 BLOCK = 8192
 """Number of entities that are scored at once."""
@@ -116,7 +116,7 @@ class EmbeddedHierarchy:
         question: str,
         rule: Subsumption,
         asked: NDArray[np.integer],
-        k: int = LISTED,
+        k: int,
         *,
         offsets: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]] = (),
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

@@ -1,4 +1,4 @@
-"""Learning the graph features of link prediction: KGE vectors, type constraints, rules, weights."""
+"""Learning the graph features of links: KGE vectors, type constraints, kinds, rules, weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from ontodex.indexers.embed import ROWS, Embeddings, map_file
 from ontodex.indexers.link_weights import Heads, draw_questions, fit_weights, score_answers
 from ontodex.scoring.calibration import fit_calibration
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import GraphFeatures, QueryFunction
+from ontodex.scoring.graph_features import KIND, GraphFeatures, QueryFunction
+from ontodex.scoring.kinds import kinds_of
 from ontodex.scoring.rules import Rules, mine_rules
 from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
 
@@ -52,6 +53,13 @@ SHARE, MIN_SHARE, MAX_SHARE = 0.05, 0.01, 0.2
 The usual share; the smallest share, which large graphs hold out even if it is more than
 :data:`MAX_HELD_OUT` triples; the largest share, up to which small graphs hold out
 :data:`MIN_HELD_OUT` triples.
+"""
+
+MIN_KIND = 1.0
+"""Smallest weight of kinds for new entities, which takes their log-odds as they are.
+
+The text projections were trained on the held-out triples as well, so fitted weights trust texts of
+new entities too much, and kinds too little.
 """
 
 AS_NEW = 4096
@@ -151,6 +159,7 @@ def learn_graph_features(
     kge.entities[~_linked(training_graph.triples, n_entities)] = 0.0  # never trained
     ranges = constraint_basis(training_graph.triples, n_entities, n_relations)
     known_ranges = constraint_vectors(training_graph.triples, n_entities, ranges)
+    kinds = kinds_of(training_graph)
     links = KnownLinks(training_graph.triples, n_entities, n_relations)
     held_out = training_graph.valid
     rules = mine_rules(links)
@@ -171,6 +180,7 @@ def learn_graph_features(
                     of_heads,
                     kge,
                     (known_ranges, ranges),
+                    kinds,
                     case_based,
                     held_out,
                     random,
@@ -182,8 +192,9 @@ def learn_graph_features(
             for of_heads, questions in ((heads, asked), (new_heads, as_new))
         ]
     )
-    entities = Vectors([np.concatenate([kge.entities, known_ranges], axis=1)])
-    features = GraphFeatures(entities, kge.relations, ranges, rules, weights)
+    weights[1, :, KIND] = np.maximum(weights[1, :, KIND], MIN_KIND)
+    entities = Vectors([np.concatenate([kge.entities, known_ranges, kinds.entities], axis=1)])
+    features = GraphFeatures(entities, kge.relations, ranges, kinds.relations, rules, weights)
     calibration = fit_calibration(
         links,
         KnownLinks(held_out, n_entities, n_relations),
@@ -196,8 +207,11 @@ def learn_graph_features(
         quiet=quiet,
     )
     all_ranges = constraint_vectors(graph.triples, n_entities, ranges)
-    entities = Vectors([np.concatenate([kge.entities, all_ranges], axis=1)])
-    features = dataclasses.replace(features, entities=entities, calibration=calibration)
+    kinds = kinds_of(graph)
+    entities = Vectors([np.concatenate([kge.entities, all_ranges, kinds.entities], axis=1)])
+    features = dataclasses.replace(
+        features, entities=entities, kinds=kinds.relations, calibration=calibration
+    )
     _save(features, file)
     return features
 
@@ -210,6 +224,7 @@ def _load(file: Path) -> GraphFeatures | None:
             Vectors([saved["entities"]]),
             saved["relations"],
             saved["ranges"],
+            saved["kinds"],
             Rules(saved["rules"], saved["confidences"]),
             saved["weights"],
             saved.get("calibration"),
@@ -224,6 +239,7 @@ def _save(features: GraphFeatures, file: Path) -> None:
         "entities": features.entities.shards[0],
         "relations": features.relations,
         "ranges": features.type_constraints,
+        "kinds": features.kinds,
         "rules": features.rules.bodies,
         "confidences": features.rules.confidences,
         "weights": features.weights,

@@ -9,7 +9,7 @@ from ontodex.encoders.hit import HiT
 from ontodex.errors import GraphError, SettingsError
 from ontodex.geometry.poincare import distance as distance_of
 from ontodex.geometry.poincare import norm, pairwise
-from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit
+from ontodex.geometry.subsumption import Subsumption, differences, fit
 from ontodex.graph import (
     Hierarchy,
     KnowledgeGraph,
@@ -77,11 +77,10 @@ def with_rule(hit: HiT, embedded: EmbeddedHierarchy | None) -> HiT:
 
     If the encoder was trained on this hierarchy, the rule is fitted to the links that its training
     held out for validation (``"mixed-hop"``). If it held out none (``"multi-hop"``), the rule is
-    fitted to training links, and its probabilities are too high for new entities.
+    fitted to training links, and its threshold is too high for new entities.
 
     The fitted rule is better than the encoder's own rule, whose weight classifies pairs best but
-    ranks the most general entities before direct parents. Threshold and probability depend on the
-    weight.
+    ranks the most general entities before direct parents. The threshold depends on the weight.
 
     Args:
         hit: The encoder.
@@ -128,8 +127,7 @@ def fit_rule_to_graph(
     The weight of the parent's norm is chosen to rank direct parents best among random entities.
     The weight of the child's norm is chosen to rank direct children best. (The weight that best
     separates subsumptions from random pairs would be larger, and would rank the roots first.)
-    The threshold has the best F1 against random entities and siblings. The probability is fitted
-    to the best parents that a search returns for some entities; asserted ancestors count as true.
+    The threshold has the best F1 against random entities and siblings.
 
     Args:
         embedded: The hierarchy and its points.
@@ -157,11 +155,7 @@ def fit_rule_to_graph(
     measured = differences(
         embedded.points(rows), places[: len(children)], places[len(children) :], c
     )
-    rule = fit(*measured, labels, weights=_best_weights(embedded, links[drawn[:QUERIES]]))
-    asked = embedded.some_asked("parents", links, np.random.default_rng(0))
-    owners, parents, scores = embedded.best_answers("parents", rule, asked)
-    found = hierarchy.is_ancestor(asked[owners], parents)
-    return calibrated(rule, scores, found) if found.any() and not found.all() else rule
+    return fit(*measured, labels, weights=_best_weights(embedded, links[drawn[:QUERIES]]))
 
 
 def _best_weights(embedded: EmbeddedHierarchy, links: NDArray[np.integer]) -> tuple[float, float]:

@@ -1,8 +1,8 @@
 """Weights of the hybrid score of a relation, fitted on held-out triples.
 
-The score is a weighted sum of eight scores: text, KGE (ComplEx), type constraints, and five scores
-of case-based evidence (:mod:`ontodex.scoring.graph_features`). A question is a held-out triple in
-one direction: an entity, a relation or its inverse, and the true answer.
+The score is a weighted sum of nine scores: text, KGE (ComplEx), type constraint, kind, and five
+scores of case-based evidence (:mod:`ontodex.scoring.graph_features`). A question is a held-out
+triple in one direction: an entity, a relation or its inverse, and the true answer.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import CASE_BASED, QueryFunction
+from ontodex.scoring.kinds import Kinds
 from ontodex.scoring.similarity import greatest
 
 __all__ = ["AnswerScores", "Heads", "draw_questions", "fit", "fit_weights", "score_answers"]
@@ -58,14 +59,14 @@ ASKED = 64
 BLOCK = 256
 """Number of questions whose likelihood is computed at once."""
 
-START = (20.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 1.0)
+START = (20.0, 1.0, 0.0, 1.0, 0.2, 0.2, 0.2, 0.2, 1.0)
 """Weights with which the fit starts.
 
 20 for the cosine of texts (a temperature of 0.05), 1 for ComplEx, whose scores are logits, 0 for
-type constraints, then the weights of case-based evidence.
+type constraints, 1 for kinds (log-odds), then the weights of case-based evidence.
 """
 
-MIN_WEIGHTS = (0.1, 0.0, *[-np.inf] * 6)
+MIN_WEIGHTS = (0.1, 0.0, -np.inf, 0.0, *[-np.inf] * 5)
 """Smallest weights.
 
 The weight of text is positive, because only text scores entities that are new to the graph.
@@ -122,7 +123,7 @@ def fit_weights(
             Where KGE vectors have weight, the setting makes no difference.
 
     Returns:
-        ``float32`` of shape (relations + 1, 8); the last row is for relations that the graph does
+        ``float32`` of shape (relations + 1, 9); the last row is for relations that the graph does
         not have.
     """
     weights = _by_relation(scores, relations, START, POWER, by_direction)
@@ -270,6 +271,7 @@ def score_answers(
     heads: Heads,
     kge: ComplEx,
     ranges: tuple[NDArray[np.float32], NDArray[np.float32]],
+    kinds: Kinds,
     case_based: CaseBasedEvidence,
     held_out: NDArray[np.integer],
     random: np.random.Generator,
@@ -286,13 +288,14 @@ def score_answers(
         heads: The entities that the questions are about.
         kge: KGE vectors.
         ranges: Type constraints: vectors of entities and of relations.
+        kinds: Profiles of entities and vectors of relations.
         case_based: Case-based evidence.
         held_out: True triples on which none of the scores was trained, of shape (n, 3).
         random: Source of random numbers for candidates.
         candidates: Number of candidates of all questions together.
         quiet: Show no progress on stderr.
     """
-    items = vectors, Vectors([kge.entities]), Vectors([ranges[0]])
+    items = vectors, Vectors([kge.entities]), Vectors([ranges[0]]), Vectors([kinds.entities])
     true = KnownLinks(
         np.concatenate([graph.triples, held_out]), graph.n_entities, graph.n_relations
     )
@@ -311,7 +314,11 @@ def score_answers(
         scores = np.zeros((len(START), len(block), graph.n_entities), dtype=np.float32)
         entities, relations = block[:, 0], block[:, 1]
         places = np.searchsorted(heads.rows, entities)
-        queries = {0: heads.query(places, relations), 2: ranges[1][relations]}
+        queries = {
+            0: heads.query(places, relations),
+            2: ranges[1][relations],
+            3: kinds.relations[relations],
+        }
         if not heads.new:
             queries[1] = kge.queries(entities, relations)
         for score, queries_of_score in queries.items():

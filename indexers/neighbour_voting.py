@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,11 +19,13 @@ from ontodex.graph import Hierarchy
 from ontodex.indexers import link_weights
 from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy, scores_of
 from ontodex.indexers.hierarchy_rule import CANDIDATES, held_out_links
+from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.neighbour_voting import (
+    COMPETING,
     SCORES,
     NeighbourVotes,
     NeighbourVoting,
-    scores_of_answers,
+    log_sum,
 )
 from ontodex.scoring.similarity import EntitySimilarity
 
@@ -40,23 +43,27 @@ SYNONYM_COSINE = 0.8
 RENAMED = 8
 """One in this many entities is also asked about by a simulated synonym."""
 
+LISTED = 10
+"""Number of best answers to each question to which the probability is fitted."""
+
+LEAST_TRUE = 20
+"""Minimal number of true answers to fit the probability; with fewer, none is fitted."""
+
 MIN_SLOPE = 1e-6
-"""Smallest slope of the probability: a higher score never makes an answer less likely."""
+"""Smallest weight of the score in the probability: a higher score is never less likely."""
 
 USUAL = {
-    "parents": (0.2116, -1.823, {"itself": 0.51, "parents": 6.378}, (-0.676, -3.675, 3.003)),
-    "children": (0.1833, -0.12, {"itself": 1.276}, (-0.297, -0.12, 0.156)),
+    "parents": {"itself": 0.51, "parents": 6.378},
+    "children": {"itself": 1.276},
 }
-"""Default voting for each question, relative to the encoder's rule.
+"""Default weights for each question, multiplied by the slope of the encoder's rule.
 
-Slope, divided by the slope of the rule; logit at the threshold of the rule; weights, multiplied by
-the slope of the rule; and curve. Fitted to small parts of WordNet, Schema.org and the Human
-Phenotype Ontology together.
+Fitted to small parts of WordNet, Schema.org and the Human Phenotype Ontology together.
 """
 
 
 def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
-    """Return default weights, for a hierarchy that is too small to fit weights to.
+    """Return default weights, without probabilities, for a hierarchy too small to fit them to.
 
     Args:
         rule: The rule of the encoder.
@@ -67,13 +74,8 @@ def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
         3.189
     """
     return {
-        question: NeighbourVoting(
-            slope=steepness * rule.slope,
-            offset=logit - steepness * rule.slope * rule.threshold,
-            **{name: weight / rule.slope for name, weight in weights.items()},
-            curve=curve,
-        )
-        for question, (steepness, logit, weights, curve) in USUAL.items()
+        question: NeighbourVoting(**{name: weight / rule.slope for name, weight in weights.items()})
+        for question, weights in USUAL.items()
     }
 
 
@@ -93,7 +95,7 @@ def fit_neighbour_voting(
         texts: Vectors of the text space, by which neighbours are found.
 
     Returns:
-        The weights for ``"parents"`` and ``"children"``, each with the curve from weighted sums to
+        The weights for ``"parents"`` and ``"children"``, each with the curve from scores to
         probabilities; empty if ``embedded`` is ``None`` or the encoder has no rule.
     """
     if hit.rule is None or embedded is None:
@@ -116,11 +118,15 @@ def fit_neighbour_voting(
         start = np.array([[rule.slope, 0.5, 0.5, 0.5]])
         fitted = link_weights.fit(answers, answers.groups, start, PRECISION * np.eye(4))[0]
         weights = np.maximum(fitted[1:], 0.0) / max(fitted[0], MIN_WEIGHT)
-        slope, offset, curve = _curve(
-            question, embedded, rule, asked, scored[: len(asked)], weights
+        curve = _curve(
+            question,
+            embedded,
+            rule,
+            asked,
+            [(reached, weights @ scores) for reached, scores in scored[: len(asked)]],
         )
         by_name = dict(zip(SCORES[question], weights.tolist(), strict=True))
-        found[question] = NeighbourVoting(slope, offset, **by_name, curve=curve)
+        found[question] = NeighbourVoting(**by_name, curve=curve)
     return found
 
 
@@ -173,31 +179,42 @@ def _curve(
     embedded: EmbeddedHierarchy,
     rule: Subsumption,
     asked: NDArray[np.int64],
-    scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
-    weights: NDArray[np.float64],
-) -> tuple[float, float, tuple[float, float, float]]:
-    """Fit the probability that one of the best answers is an ancestor (or descendant).
+    offsets: Sequence[Offsets],
+) -> tuple[float, float, float] | None:
+    """Fit the probability that one of the best answers is a direct parent (or child).
 
-    ``weights`` are fitted to rank direct answers first, so the probability gets further weights.
+    Args:
+        question: ``"parents"`` or ``"children"``.
+        embedded: The hierarchy and its points.
+        rule: The rule.
+        asked: Rows of the entities that the questions are about.
+        offsets: Vote offsets of the answers to each question.
 
     Returns:
-        Slope of the logistic curve as a function of the summed score, its logit at a sum of zero,
-        and the weights with which the three neighbour scores are added to the logit.
+        The curve of :class:`~ontodex.scoring.neighbour_voting.NeighbourVoting`; ``None`` if fewer
+        than :data:`LEAST_TRUE` answers are true.
     """
-    offsets = [(reached, weights @ scores) for reached, scores in scored]
-    owners, answers, sums = embedded.best_answers(question, rule, asked, offsets=offsets)
-    true = embedded.asserted(question).is_ancestor(asked[owners], answers)
-    if not true.any() or true.all():
-        return rule.slope, rule.offset, (0.0, 0.0, 0.0)
-    by_neighbours = scores_of_answers(scored, owners, answers, len(embedded.items))
-    (slope, *own), offset = regression(
-        np.vstack([sums - weights @ by_neighbours, by_neighbours]), true
+    owners, answers, scores = embedded.best_answers(
+        question, rule, asked, COMPETING, offsets=offsets
     )
+    starts = np.searchsorted(owners, np.arange(len(asked) + 1))
+    log_sums = np.array([log_sum(scores[start:end]) for start, end in itertools.pairwise(starts)])
+    listed = np.arange(len(owners)) - starts[owners] < LISTED
+    owners, answers, scores = owners[listed], answers[listed], scores[listed]
+    hierarchy = embedded.asserted(question)
+    direct = [
+        np.isin(answers[owners == at], hierarchy.parents(row))
+        for at, row in enumerate(asked.tolist())
+    ]
+    true = np.concatenate(direct)
+    if not LEAST_TRUE <= np.count_nonzero(true) < len(true):
+        return None
+    features = np.stack([scores, log_sums[owners]])
+    (slope, of_log_sum), intercept = regression(features, true)
     if slope < MIN_SLOPE:
-        own, offset = regression(by_neighbours, true)
         slope = MIN_SLOPE
-    first, second, third = (np.array(own) - slope * weights).tolist()
-    return slope, offset, (first, second, third)
+        (of_log_sum,), intercept = regression(features[1:], true)
+    return slope, of_log_sum, intercept
 
 
 def _first_parents(

@@ -14,6 +14,7 @@ from ontodex.geometry.projection import Projections
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
 from ontodex.scoring.graph_features import TYPE_CONSTRAINT, GraphFeatures
+from ontodex.scoring.kinds import kinds_of
 from ontodex.scoring.type_constraints import constraint_vectors
 from ontodex.storage.index import Index
 from ontodex.storage.space_names import HYBRID
@@ -105,8 +106,8 @@ def carry_over_projections(made: Projections, index: Index, graph: KnowledgeGrap
 def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatures | None:
     """Return the graph features of an index for the graph after an update.
 
-    New entities and relations get no KGE vectors, so that only their texts are scored. Type
-    constraints of entities are computed from the new graph.
+    New entities and relations get no KGE vectors. Type constraints of entities, and kinds, are
+    computed from the new graph.
 
     Args:
         index: Index of the graph before the update.
@@ -130,14 +131,16 @@ def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatu
         ranges[new + shift] = old.type_constraints[known + old_shift]
         weights[:, new + shift] = old.weights[:, known + old_shift]
         numbers[known + old_shift] = new + shift
-    entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
+    kge = np.zeros((graph.n_entities, relations.shape[1]), dtype=np.float32)
     new, known = common_rows(_current_ids(index.graph, graph), graph.ids)
-    entities[new] = old.entities[known]
-    entities[:, relations.shape[1] :] = constraint_vectors(graph.triples, graph.n_entities, ranges)
+    kge[new] = old.kge_vectors()[known]
+    constraints = constraint_vectors(graph.triples, graph.n_entities, ranges)
+    kinds = kinds_of(graph)
     return GraphFeatures(
-        Vectors([entities]),
+        Vectors([np.concatenate([kge, constraints, kinds.entities], axis=1)]),
         relations,
         ranges,
+        kinds.relations,
         old.rules.renumbered(numbers),
         weights,
         old.calibration,

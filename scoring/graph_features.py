@@ -13,17 +13,26 @@ from ontodex.geometry.complex import compose
 from ontodex.geometry.vectors import Vectors
 from ontodex.scoring.rules import Rules
 
-__all__ = ["CASE_BASED", "WEIGHTS", "GraphFeatures", "Offsets", "QueryFunction", "add_offsets"]
+__all__ = [
+    "CASE_BASED",
+    "KIND",
+    "TYPE_CONSTRAINT",
+    "WEIGHTS",
+    "GraphFeatures",
+    "Offsets",
+    "QueryFunction",
+    "add_offsets",
+]
 
-TEXT, KGE, TYPE_CONSTRAINT = (slice(place, place + 1) for place in range(3))
-CASE_BASED = slice(3, 8)
-"""Positions of a relation's weights: for text, ComplEx, type constraint and case-based evidence.
+TEXT, KGE, TYPE_CONSTRAINT, KIND = (slice(place, place + 1) for place in range(4))
+CASE_BASED = slice(4, 9)
+"""Positions of a relation's weights: text, ComplEx, type constraint, kind, case-based evidence.
 
 Case-based evidence has the first five scores of
 :meth:`~ontodex.scoring.case_based.CaseBasedEvidence.scores`.
 """
 
-WEIGHTS = 8
+WEIGHTS = 9
 """Number of weights of a relation."""
 
 
@@ -59,22 +68,25 @@ class GraphFeatures:
     """Features of the graph's links, and the weight of every score of a link.
 
     The score of a tail is the weighted sum of the text score, the ComplEx score, the type
-    constraint and case-based evidence. The first three are inner products, so one query vector
-    holds them.
+    constraint, the kind and case-based evidence. The first four are inner products, so one query
+    vector holds them.
 
     Below, R is the number of relations. Relations with numbers R and above are inverses.
 
     Attributes:
         entities: Feature vectors of the entities: ComplEx vectors, then type constraint vectors
-            (:mod:`ontodex.scoring.type_constraints`); of shape (entities, 2 * rank + constraints).
+            (:mod:`ontodex.scoring.type_constraints`), then profiles (:mod:`ontodex.scoring.kinds`);
+            of shape (entities, 2 * rank + constraints + features of a profile).
         relations: ComplEx vectors of the relations and inverses, of shape (2R, 2 * rank).
         type_constraints: Type constraint vectors of the relations and inverses, of shape (2R,
             constraints).
+        kinds: Vectors of the kinds of tails of the relations and inverses, of shape (2R, features
+            of a profile).
         rules: Rules mined from the links.
-        weights: Weights of the scores, ``float32`` of shape (2, 2R + 1, 8). The first axis is 0 for
+        weights: Weights of the scores, ``float32`` of shape (2, 2R + 1, 9). The first axis is 0 for
             known entities and 1 for new entities. The second axis is the number of the relation; 2R
             is for a relation that the graph lacks. The third axis has the weights of text, ComplEx,
-            type constraint, similar heads and tails by text, similar heads and tails by KGE
+            type constraint, kind, similar heads and tails by text, similar heads and tails by KGE
             vectors, and rules.
         calibration: Coefficients that make scores of different questions comparable
             (:mod:`ontodex.scoring.calibration`); ``None`` if too few links were held out to fit
@@ -84,6 +96,7 @@ class GraphFeatures:
     entities: Vectors
     relations: NDArray[np.float32]
     type_constraints: NDArray[np.float32]
+    kinds: NDArray[np.float32]
     rules: Rules
     weights: NDArray[np.float32]
     calibration: NDArray[np.float32] | None = None
@@ -96,9 +109,9 @@ class GraphFeatures:
     ) -> NDArray[np.float32]:
         """Return hybrid queries, whose product with a hybrid vector is the weighted sum of scores.
 
-        A hybrid query has three parts: text, ComplEx and type constraint. If an entity is new (not
-        in the graph, or without links in KGE training), the ComplEx part is zero. If the graph
-        lacks a relation, the ComplEx part and the type constraint are zero.
+        A hybrid query has four parts: text, ComplEx, type constraint and kind. If an entity is new
+        (not in the graph, or without links in KGE training), the ComplEx part is zero. If the graph
+        lacks a relation, only the text part is not zero.
 
         Args:
             text: Queries of the link space, of shape (n, dim).
@@ -106,13 +119,14 @@ class GraphFeatures:
             relations: Number of each query's relation or inverse; -1 if the graph lacks it.
 
         Returns:
-            ``float32`` of shape (n, dim + 2 * rank + constraints).
+            ``float32`` of shape (n, dim + 2 * rank + constraints + features of a profile).
         """
         weights = self._weights(entities, relations)
         kge = self.kge_queries(entities, relations) * weights[:, KGE]
-        constraints = self.type_constraints[relations] * weights[:, TYPE_CONSTRAINT]
-        constraints = constraints * (relations >= 0)[:, None]
-        return np.concatenate([text * weights[:, TEXT], kge, constraints], axis=1)
+        known = (relations >= 0)[:, None]
+        constraints = self.type_constraints[relations] * weights[:, TYPE_CONSTRAINT] * known
+        kinds = self.kinds[relations] * weights[:, KIND] * known
+        return np.concatenate([text * weights[:, TEXT], kge, constraints, kinds], axis=1)
 
     def kge_queries(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
@@ -159,7 +173,7 @@ class GraphFeatures:
     def _weights(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return the weights of each question, of shape (n, 8)."""
+        """Return the weights of each question, of shape (n, 9)."""
         trained = self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]].any(axis=1)
         new = (entities < 0) | ~trained
         found: NDArray[np.float32] = self.weights[new.astype(np.int64), relations]  # -1 is the last
@@ -177,6 +191,7 @@ class GraphFeatures:
         arrays = {
             "graph_features/relations": self.relations,
             "graph_features/type_constraints": self.type_constraints,
+            "graph_features/kinds": self.kinds,
             "graph_features/rules": self.rules.bodies,
             "graph_features/confidences": self.rules.confidences,
             "graph_features/weights": self.weights,
@@ -193,17 +208,25 @@ class GraphFeatures:
             blobs: The store with the arrays of :meth:`arrays`.
             hybrid: Vectors of the hybrid space, which end with the entities' feature vectors.
         """
-        relations, constraints, bodies, confidences, weights = (
+        relations, constraints, kinds, bodies, confidences, weights = (
             blobs.get(f"graph_features/{name}")
-            for name in ("relations", "type_constraints", "rules", "confidences", "weights")
+            for name in (
+                "relations",
+                "type_constraints",
+                "kinds",
+                "rules",
+                "confidences",
+                "weights",
+            )
         )
-        dim = relations.shape[1] + constraints.shape[1]
+        dim = relations.shape[1] + constraints.shape[1] + kinds.shape[1]
         entities = Vectors([shard[:, hybrid.dim - dim :] for shard in hybrid.shards])
         calibration = "graph_features/calibration"
         return cls(
             entities,
             relations,
             constraints,
+            kinds,
             Rules(bodies, confidences),
             weights,
             blobs.get(calibration) if calibration in blobs else None,

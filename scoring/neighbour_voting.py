@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,10 @@ from ontodex.graph import Hierarchy
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.similarity import EntitySimilarity, log_similarity
 
-__all__ = ["SCORES", "NeighbourVotes", "NeighbourVoting", "VoteOffsets", "scores_of_answers"]
+__all__ = ["COMPETING", "SCORES", "NeighbourVotes", "NeighbourVoting", "log_sum"]
+
+COMPETING = 20
+"""Number of best answers to a question that its :func:`log_sum` is of."""
 
 BLOCK = 64
 """Number of queries in one block."""
@@ -34,69 +37,38 @@ See :meth:`NeighbourVotes.scores`.
 """
 
 
-class VoteOffsets(NamedTuple):
-    """Offsets that neighbour votes add to the answers to one question.
-
-    Attributes:
-        rows: Rows of the answers with votes, ascending, of shape (n,).
-        scores: Offset of each answer's subsumption score, of shape (n,).
-        logits: Further offset of the logit of each answer's probability, of shape (n,).
-    """
-
-    rows: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    logits: NDArray[np.float64]
-
-    @property
-    def offsets(self) -> Offsets:
-        """The score offsets alone, for a search."""
-        return self.rows, self.scores
-
-    @classmethod
-    def none(cls) -> VoteOffsets:
-        """Return offsets of a question without votes."""
-        return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
-
-    def logits_of(self, answers: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return the logit offsets of some answers, 0 for answers without votes."""
-        places = np.searchsorted(self.rows, answers)
-        return np.where(np.isin(answers, self.rows), np.append(self.logits, 0.0)[places], 0.0)
-
-
 @dataclass(frozen=True)
 class NeighbourVoting:
     """Weights of neighbour votes for one question, and the logistic curve of probabilities.
 
-    The curve is a function of the sum of subsumption score and weighted votes.
-
     Attributes:
-        slope: Slope of the logistic curve.
-        offset: Logit at a sum of zero.
         itself: Weight of votes of a neighbour for itself as an answer.
         parents: Weight of votes for a neighbour's parents (only for ``"parents"``).
         ancestors: Weight of votes for a neighbour's ancestors (only for ``"parents"``).
         siblings: Weight of votes for a neighbour's siblings (only for ``"children"``).
         children: Weight of votes for a neighbour's children (only for ``"children"``).
-        curve: Weights with which the three scores of :data:`SCORES` are added to the logit.
+        curve: Weight of the score, weight of the question's :func:`log_sum`, and intercept of the
+            logistic regression that gives the probability of an answer; ``None`` if the graph has
+            too few links to fit it to.
     """
 
-    slope: float
-    offset: float
     itself: float
     parents: float = 0.0
     ancestors: float = 0.0
     siblings: float = 0.0
     children: float = 0.0
-    curve: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    curve: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
+        if self.curve is None:
+            return
         try:
-            first, second, third = map(float, self.curve)
+            of_score, of_log_sum, intercept = map(float, self.curve)
         except (TypeError, ValueError):
             raise SettingsError(
                 f"curve: expected three numbers, found {self.curve!r}; build the index anew"
             ) from None
-        object.__setattr__(self, "curve", (first, second, third))
+        object.__setattr__(self, "curve", (of_score, of_log_sum, intercept))
 
     @classmethod
     def read(cls, stated: Mapping[str, Any], where: str) -> dict[str, NeighbourVoting]:
@@ -118,8 +90,8 @@ class NeighbourVoting:
 
     def offsets(
         self, question: str, rows: NDArray[np.int64], scores: NDArray[np.float64]
-    ) -> VoteOffsets:
-        """Return the offsets of answers with votes.
+    ) -> Offsets:
+        """Return the offsets of the subsumption scores of answers with votes.
 
         Args:
             question: ``"parents"`` or ``"children"``.
@@ -127,49 +99,36 @@ class NeighbourVoting:
             scores: Vote scores of the answers, of shape (3, n).
         """
         weights = np.array([getattr(self, relation) for relation in SCORES[question]])
-        return VoteOffsets(rows, weights @ scores, np.array(self.curve) @ scores)
+        return rows, weights @ scores
 
     def probability(
-        self, scores: NDArray[np.float64], logits: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the probabilities of answers.
+        self, scores: NDArray[np.float64], log_sums: NDArray[np.float64] | float
+    ) -> NDArray[np.float64] | None:
+        """Return the probability that each answer is a direct parent, or child; ``None`` if unfit.
+
+        The weight of the score is positive, so of two answers to one question the one with the
+        higher score has the higher probability.
 
         Args:
-            scores: Subsumption scores with score offsets.
-            logits: Logit offsets of the answers, of the same shape.
+            scores: Subsumption scores with vote offsets.
+            log_sums: The :func:`log_sum` of the question of each score.
         """
-        return sigmoid(self.slope * scores + self.offset + logits)
+        if self.curve is None:
+            return None
+        of_score, of_log_sum, intercept = self.curve
+        return sigmoid(of_score * scores + of_log_sum * log_sums + intercept)
 
 
-def scores_of_answers(
-    scored: Iterable[tuple[NDArray[np.int64], NDArray[np.float64]]],
-    owners: NDArray[np.integer],
-    answers: NDArray[np.integer],
-    entities: int,
-) -> NDArray[np.float64]:
-    """Look up the vote scores of some answers.
+def log_sum(best: NDArray[np.float64]) -> float:
+    """Return the log of the sum of exponentials of the best scores of a question.
+
+    An answer is less likely if others score as high.
 
     Args:
-        scored: For each query, the rows of scored answers and their scores; see
-            :meth:`NeighbourVotes.scores`.
-        owners: Query of each answer, as a position in ``scored``, of shape (n,).
-        answers: Row of each answer, of shape (n,).
-        entities: Number of entities.
-
-    Returns:
-        ``float64`` of shape (3, n); 0 for answers without a score.
+        best: The best scores, with vote offsets, in descending order; those after the first
+            :data:`COMPETING` do not count. There may be none.
     """
-    found, every = np.zeros((3, len(answers))), np.zeros((3, entities))
-    order = np.argsort(owners, kind="stable")
-    start = 0
-    for (reached, scores), end in zip(
-        scored, np.cumsum(np.bincount(owners)).tolist(), strict=False
-    ):
-        own, start = order[start:end], end
-        every[:, reached] = scores
-        found[:, own] = every[:, answers[own]]
-        every[:, reached] = 0.0
-    return found
+    return float(np.logaddexp.reduce(best[:COMPETING]))
 
 
 class NeighbourVotes:
@@ -225,7 +184,7 @@ class NeighbourVotes:
         voting: NeighbourVoting,
         vectors: NDArray[np.float32],
         rows: NDArray[np.integer],
-    ) -> Iterator[VoteOffsets]:
+    ) -> Iterator[Offsets]:
         """Yield the vote offsets of each query; see :meth:`scores` for the arguments."""
         for reached, scores in self.scores(question, vectors, rows):
             yield voting.offsets(question, reached, scores)
@@ -245,7 +204,7 @@ class NeighbourVotes:
         """
         queries, owners = np.unique(entities, return_inverse=True)
         scored = self.scores(question, np.zeros((len(queries), 0), dtype=np.float32), queries)
-        return scores_of_answers(scored, owners, answers, len(self._similarity))
+        return _scores_of_answers(scored, owners, answers, len(self._similarity))
 
     def _of_parents(
         self, row: int, near: NDArray[np.int64], values: NDArray[np.float64]
@@ -299,3 +258,34 @@ class NeighbourVotes:
             np.float64
         )
         return sums
+
+
+def _scores_of_answers(
+    scored: Iterable[tuple[NDArray[np.int64], NDArray[np.float64]]],
+    owners: NDArray[np.integer],
+    answers: NDArray[np.integer],
+    entities: int,
+) -> NDArray[np.float64]:
+    """Look up the vote scores of some answers.
+
+    Args:
+        scored: For each query, the rows of scored answers and their scores; see
+            :meth:`NeighbourVotes.scores`.
+        owners: Query of each answer, as a position in ``scored``, of shape (n,).
+        answers: Row of each answer, of shape (n,).
+        entities: Number of entities.
+
+    Returns:
+        ``float64`` of shape (3, n); 0 for answers without a score.
+    """
+    found, every = np.zeros((3, len(answers))), np.zeros((3, entities))
+    order = np.argsort(owners, kind="stable")
+    start = 0
+    for (reached, scores), end in zip(
+        scored, np.cumsum(np.bincount(owners)).tolist(), strict=False
+    ):
+        own, start = order[start:end], end
+        every[:, reached] = scores
+        found[:, own] = every[:, answers[own]]
+        every[:, reached] = 0.0
+    return found

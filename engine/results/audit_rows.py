@@ -16,7 +16,7 @@ from ontodex.graph.prefixes import local_name
 __all__ = ["Audit", "AuditRow", "predicate_of"]
 
 SECTIONS = (
-    ("doubtful", "asserted, and doubtful", "every asserted link has a probability above 0.5"),
+    ("doubtful", "asserted, and doubtful", "no asserted link has a probability of at most 0.5"),
     (
         "missing",
         "not asserted, the best candidates",
@@ -35,7 +35,8 @@ class AuditRow:
         subject_label: Label of the child.
         object_id: CURIE or IRI of the parent.
         object_label: Label of the parent.
-        probability: Probability of the link by the model.
+        probability: Probability, by the model alone, that the parent is a direct parent; ``None``
+            if the hierarchy has too few links to fit it.
         score: Subsumption score of the link.
         verdict: ``"doubtful"`` for an asserted link with a probability of at most 0.5,
             ``"missing"`` for one of the best links that are not asserted.
@@ -45,7 +46,7 @@ class AuditRow:
     subject_label: str
     object_id: str
     object_label: str
-    probability: float
+    probability: float | None
     score: float
     verdict: str
 
@@ -54,10 +55,9 @@ class AuditRow:
 class Audit(AnswerTable[AuditRow]):
     """A sequence of :class:`AuditRow` that prints as a table: doubtful links, then missing ones.
 
-    Links are ordered by the sum of two ranks. The first rank is by the probability for doubtful
-    links, and by the score for missing links. The second rank is by the difference between the
-    score and the best score of the child's other parents. Missing links are the best candidates,
-    whatever their probability.
+    Doubtful links are ordered by ascending probability, missing ones by descending probability.
+    Missing links are the best candidates, whatever their probability. If no probability could be
+    fitted, no link is doubtful, and missing links are ordered by their scores.
 
     Attributes:
         rows: The links.
@@ -81,8 +81,9 @@ class Audit(AnswerTable[AuditRow]):
             lines.append(f"{title}:")
             found = [row for row in self.rows if row.verdict == verdict]
             for row in found:
+                likely = "" if row.probability is None else f"p={row.probability:.2f}  "
                 lines.append(
-                    f"  {row.score:8.4f}  p={row.probability:.2f}  {row.subject_label} "
+                    f"  {row.score:8.4f}  {likely}{row.subject_label} "
                     f"({row.subject_id}) is a {row.object_label} ({row.object_id})"
                 )
             if not found:
@@ -118,11 +119,18 @@ class Audit(AnswerTable[AuditRow]):
                 predicate=self._predicate,
                 negated=row.verdict == "doubtful",
                 object=(row.object_id, row.object_label),
-                confidence=1 - row.probability if row.verdict == "doubtful" else row.probability,
+                confidence=_confidence(row),
             )
             for row in self.rows
         ]
         return sssom_table(mappings, self._prefixes, license=license)
+
+
+def _confidence(row: AuditRow) -> float | None:
+    """Return the confidence of a link in SSSOM; of a doubtful link, that it is wrong."""
+    if row.probability is None or row.verdict == "missing":
+        return row.probability
+    return 1 - row.probability
 
 
 def predicate_of(graph: KnowledgeGraph) -> str:

@@ -71,8 +71,8 @@ class Hit:
         label: Label of the entity or relation.
         score: Score by the method of the answer; higher is better.
         known: Whether the graph, or another known source, has the answer.
-        probability: Probability of the answer, in the results of relation and entailment queries,
-            and of predicted parents and children; otherwise ``None``.
+        probability: Probability of the answer, in the results of entailment queries, and of
+            predicted parents and children if it could be fitted; otherwise ``None``.
         text: The sentence or phrase that matched, in searches that compare sentences or phrases;
             otherwise ``None``.
     """

@@ -21,7 +21,7 @@ class Placement:
 
     Attributes:
         parent: Parent of the concept. If the graph asserts the parent, ``parent.known`` is true;
-            otherwise ``parent.probability`` is the probability that the concept is below it.
+            otherwise ``parent.probability`` is the probability that it is a direct parent.
         children: Entities below the parent that move below the new concept; often empty.
     """
 
@@ -92,7 +92,9 @@ class Placements(AnswerTable[Placement]):
             lines.insert(1, f"already there: {self.already_there}")
         for rank, one in enumerate(self.placements, 1):
             probability = one.parent.probability
-            likely = "asserted" if probability is None else f"p={probability:.2f}"
+            likely = "asserted" if one.parent.known else ""
+            if probability is not None:
+                likely = f"p={probability:.2f}"
             lines.append(f"{rank:>4}  {likely:<8}  under  {_line(one.parent, width)}")
             lines.extend(f"                over   {_line(child, width)}" for child in one.children)
         return printable("\n".join(lines if self.placements else [*lines, "      nothing found"]))

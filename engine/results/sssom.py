@@ -46,14 +46,14 @@ class SssomMapping:
         predicate: CURIE of the predicate, with a well-known prefix.
         negated: Whether the line states that the mapping does not hold.
         object: Identifier and label of the object.
-        confidence: Confidence in [0, 1].
+        confidence: Confidence in [0, 1]; ``None`` if there is none.
     """
 
     subject: tuple[str, str]
     predicate: str
     negated: bool
     object: tuple[str, str]
-    confidence: float
+    confidence: float | None
 
 
 def sssom_table(

@@ -23,6 +23,10 @@ def test_right_answers_have_their_ranks(
 
     def quick(graph, path, **settings):
         hit = tiny_hit if settings.pop("hierarchy") else False
+        if settings.get("train", True):
+            settings["training"] = ontodex.HyperCLTraining(
+                steps=5, queries=32, negatives=8, rank=4, condition=8, width=16
+            )
         return build(graph, path, **settings, hierarchy=hit, encoders=tiny_encoder, device="cpu")
 
     monkeypatch.setattr(ontodex, "build", quick)
@@ -31,13 +35,15 @@ def test_right_answers_have_their_ranks(
         asked("misspelt", "doog", "ex:dog", "ex:cat"),
         asked("lay", "hound", "ex:dog"),
         asked("place", "a dog with spots", "ex:tame"),
+        asked("kind", "a puppy -> ex:livesIn -> ?", "below:ex:place"),
+        asked("kind", "? -> ex:livesIn -> a puddle", "ex:*"),
         asked("none", "quark"),
     ]
     monkeypatch.setattr(everyday, "questions", lambda half: rows)
     (measured,) = everyday.run(Namespace(half="development", graph=None, seed=0, quick=True))
     assert measured.name == "everyday-development"
     figures = measured.figures
-    kinds = ["misspelt", "lay", "place"]
+    kinds = ["misspelt", "lay", "place", "kind"]
     assert set(figures) == {
         f"{of} · {kind}" for of in ("all graphs", "schema-org") for kind in kinds
     }
@@ -50,4 +56,8 @@ def test_right_answers_have_their_ranks(
         "mrr": 1.0,
     }
     assert set(figures["schema-org · place"]) == {"parents", "trigram votes"}
-    assert all(0 <= one["mrr"] <= 1 for group in figures.values() for one in group.values())
+    of_kind = figures["schema-org · kind"]["tails, heads"]
+    assert of_kind["questions"] == 2
+    assert 0.5 < of_kind["share of the first 10"] <= 1  # all heads have the prefix
+    ranked = [group for name, group in figures.items() if not name.endswith("kind")]
+    assert all(0 <= one["mrr"] <= 1 for group in ranked for one in group.values())

@@ -104,14 +104,16 @@ def test_children_are_counted_by_rank(small_graph):
 def test_probabilities_are_compared_with_what_is_true(small_graph):
     hierarchy = small_graph.hierarchy()
     row = small_graph.find("young dog")[0]
-    above = [small_graph.ids[other] for other in hierarchy.ancestors(row).tolist()]
-    other = next(name for at, name in enumerate(small_graph.ids) if at != row and name not in above)
     hits = [
-        Hit(above[0], "", 2.0, False, 0.3),
-        Hit(other, "", 1.0, False, 0.6),
-        Hit(above[1], "", 0.0, False, 0.9),
+        Hit("ex:dog", "", 3.0, False, 0.6),
+        Hit("ex:tame", "", 2.0, False, 0.7),  # an ancestor, but no parent
+        Hit("ex:cat", "", 1.0, False, 0.2),
+        Hit("ex:cow", "", 0.0, True),
     ]
-    found = new_concepts.probabilities(small_graph, hierarchy.is_ancestor, np.array([row]), [hits])
-    assert found["true"] == pytest.approx(2 / 3)
+    found = new_concepts.probabilities(small_graph, hierarchy, np.array([row]), [hits])
+    assert found["true"] == pytest.approx(1 / 3)
     assert found["area under the ROC curve"] == 0.5
-    assert found["log loss"] == pytest.approx(-np.log([0.3, 0.4, 0.9]).mean())
+    assert found["log loss"] == pytest.approx(-np.log([0.6, 0.3, 0.8]).mean())
+    assert found["log loss of the share that is true"] == pytest.approx(
+        -np.log([1 / 3, 2 / 3, 2 / 3]).mean()
+    )

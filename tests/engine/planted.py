@@ -9,13 +9,16 @@ import numpy as np
 from ontodex.engine.hierarchy import Subsumptions
 from ontodex.engine.resolve import ResolvedTerm
 from ontodex.engine.results.hits import Hit
+from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.geometry import poincare, subsumption
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
-from ontodex.scoring.neighbour_voting import NeighbourVoting, VoteOffsets
+from ontodex.scoring.graph_features import Offsets
+from ontodex.scoring.neighbour_voting import NeighbourVoting
 
 DIM = 200
 C = poincare.curvature(DIM)
+CURVE = (1.0, -0.8, 3.0)
 
 
 def plant(
@@ -59,9 +62,15 @@ def plant(
         norms[parent] - norms[child],
         norms[child],
         np.arange(len(child)) < len(true),
+        weights=(0.6, 0.6),  # ranks direct parents before more general entities
     )
     vectors = Vectors([lifted[:20], lifted[20:]])
-    return Subsumptions(graph, hierarchy, vectors, C, rule, encode=items)
+    votes = (
+        NeighbourVoting(itself=1.0, curve=CURVE),
+        lambda entities: [no_offsets()] * len(entities),
+    )
+    both = dict.fromkeys(("parents", "children"), votes)
+    return Subsumptions(graph, hierarchy, vectors, C, rule, encode=items, voting=both)
 
 
 def brute(subsumptions: Subsumptions, row: int, upward: bool) -> np.ndarray:
@@ -75,26 +84,17 @@ def brute(subsumptions: Subsumptions, row: int, upward: bool) -> np.ndarray:
 
 
 def with_votes(planted: Subsumptions) -> Subsumptions:
-    """Return the subsumptions with neighbour voting: offsets of some scores and logits."""
+    """Return the subsumptions with neighbour voting: offsets of some scores."""
 
-    def added(entities: Sequence[ResolvedTerm]) -> list[VoteOffsets]:
+    def added(entities: Sequence[ResolvedTerm]) -> list[Offsets]:
         found = []
         for one in entities:
             rows = np.arange(0, planted.graph.n_entities, 3 if one.row is None else 2)
-            rng = np.random.default_rng(one.row or 0)
-            found.append(
-                VoteOffsets(rows, 9 * rng.random(len(rows)) - 3, rng.normal(size=len(rows)))
-            )
+            found.append((rows, 9 * np.random.default_rng(one.row or 0).random(len(rows)) - 3))
         return found
 
-    votes = (
-        NeighbourVoting(
-            slope=0.6, offset=-0.6 * planted.rule.threshold, itself=1.0, parents=1.0, ancestors=1.0
-        ),
-        added,
-    )
     graph, space = planted.graph, planted.space
-    both = dict.fromkeys(("parents", "children"), votes)
+    both = dict.fromkeys(("parents", "children"), (NeighbourVoting(itself=1.0, curve=CURVE), added))
     return Subsumptions(
         graph,
         planted.hierarchy,
@@ -112,18 +112,26 @@ def as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
     [added] = subsumptions.vote_offsets(
         "parents", subsumptions.resolve([subsumptions.graph.ids[row]])
     )
-    scores[added.rows] += added.scores
+    rows, values = added
+    scores[rows] += values
     return scores
+
+
+def probabilities(
+    subsumptions: Subsumptions, question: str, row: int, scores: np.ndarray
+) -> np.ndarray:
+    """Return the probabilities of all entities as answers about an entity, given their scores."""
+    hierarchy = subsumptions.hierarchy
+    circular = hierarchy.descendants(row) if question == "parents" else hierarchy.ancestors(row)
+    best = np.sort(np.delete(scores, [row, *circular.tolist()]))[-20:]
+    of_score, of_log_sum, intercept = subsumptions._voting[question][0].curve
+    logits = of_score * scores + of_log_sum * np.log(np.exp(best).sum()) + intercept
+    return 1 / (1 + np.exp(-logits))
 
 
 def probabilities_as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
     """Return the probabilities of all entities as parents of an entity."""
-    [added] = subsumptions.vote_offsets(
-        "parents", subsumptions.resolve([subsumptions.graph.ids[row]])
-    )
-    return subsumptions.probabilities(
-        "parents", (np.arange(subsumptions.graph.n_entities), as_parents(subsumptions, row)), added
-    )
+    return probabilities(subsumptions, "parents", row, as_parents(subsumptions, row))
 
 
 def names(hits: Sequence[Hit]) -> list[str]:

@@ -59,7 +59,7 @@ def test_products_of_hybrid_embeddings_are_the_scores(family):
     ):
         whys = [engine.why(head, relation, end) for end in (tail, other)]
         said = [
-            sum(why.adds for why in one if why.by in ("text", "ComplEx", "type constraint"))
+            sum(why.adds for why in one if why.by in ("text", "ComplEx", "type constraint", "kind"))
             for one in whys
         ]
         of_each = products(found, query)

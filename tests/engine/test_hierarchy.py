@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from planted import brute, names, plant, with_votes
+from planted import brute, names, plant, probabilities, with_votes
 
 from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
 from ontodex.errors import SettingsError, UnknownEntity
@@ -39,10 +39,9 @@ def test_answers_are_the_best_by_the_rule(
     assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
     assert [hit.score for hit in hits] == scores[wanted].tolist()
     assert [hit.known for hit in hits] == [at in asserted for at in wanted]
-    probabilities = planted.rule.probability(scores[wanted]).tolist()
+    likely = probabilities(planted, question, row, scores)
     assert [hit.probability for hit in hits] == [
-        None if at in asserted else probability
-        for at, probability in zip(wanted, probabilities, strict=True)
+        None if at in asserted else pytest.approx(likely[at]) for at in wanted
     ]
     left_out = sorted(asserted) if known == "exclude" else []
     assert hits.known_left_out.count == len(left_out)
@@ -92,9 +91,8 @@ def test_neighbour_voting_is_added_to_the_scores(
     row = graph.find(name)[0]
     raised = with_votes(planted)
     [added] = with_votes(planted).vote_offsets(question, raised.resolve([name]))
-    scores, logits = brute(planted, row, question == "parents"), np.zeros(graph.n_entities)
-    scores[added.rows] += added.scores
-    logits[added.rows] = added.logits
+    scores = brute(planted, row, question == "parents")
+    scores[added[0]] += added[1]
     above, below = set(hierarchy.ancestors(row).tolist()), set(hierarchy.descendants(row).tolist())
     asserted, circular = (above, below) if question == "parents" else (below, above)
     allowed = set(range(graph.n_entities)) - circular - {row}
@@ -107,28 +105,46 @@ def test_neighbour_voting_is_added_to_the_scores(
     (hits,) = raised.ranked(question, [name], 12, known)
     assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
     np.testing.assert_allclose([hit.score for hit in hits], scores[wanted])
-    curve = 1 / (1 + np.exp(0.6 * (planted.rule.threshold - scores[wanted]) - logits[wanted]))
-    found = [np.nan if hit.probability is None else hit.probability for hit in hits]
-    np.testing.assert_allclose(
-        found, [np.nan if at in asserted else curve[i] for i, at in enumerate(wanted)]
-    )
+    likely = probabilities(raised, question, row, scores)
+    assert [hit.probability for hit in hits] == [
+        None if at in asserted else pytest.approx(likely[at]) for at in wanted
+    ]
     assert "neighbour votes" in hits.method
 
 
-def test_positions_count_neighbour_voting(planted: Subsumptions) -> None:
+def test_positions_are_ranked_as_parents_are(planted: Subsumptions) -> None:
     raised = with_votes(planted)
-    (parents,) = raised.ranked("parents", ["a yak"], 50, "include")
-    (places,) = complete_taxonomy(raised, ["a yak"], 5)
-    likely = [raised.graph.find(hit.id)[0] for hit in parents if hit.probability > 0.9]
-    above = {
-        raised.graph.ids[row] for one in likely for row in raised.hierarchy.ancestors(one).tolist()
-    }
-    wanted = [hit for hit in parents if hit.id not in above] + [
-        hit for hit in parents if hit.id in above
-    ]
-    assert [one.parent for one in places] == wanted[:5]
-    assert above
-    assert places.method == parents.method
+    for text in ("a yak", "dog"):
+        (parents,) = raised.ranked("parents", [text], 5, "include")
+        (places,) = complete_taxonomy(raised, [text], 5)
+        assert tuple(one.parent for one in places) == parents.hits
+        assert places.method == parents.method
+
+
+def test_without_a_curve_there_are_no_probabilities(planted: Subsumptions) -> None:
+    bare = Subsumptions(
+        planted.graph,
+        planted.hierarchy,
+        planted.space.vectors,
+        planted.space.curvature,
+        planted.rule,
+        encode=planted._encode,
+    )
+    for text in ("a yak", "dog"):
+        (hits,) = bare.ranked("parents", [text], 9, "include")
+        assert [hit.id for hit in hits] == [
+            hit.id for hit in planted.ranked("parents", [text], 9, "include")[0]
+        ]
+        assert {hit.probability for hit in hits} == {None}
+        assert "p=" not in str(hits)
+        (places,) = complete_taxonomy(bare, [text], 9)
+        assert "p=" not in str(places)
+        assert ("asserted" in str(places)) == (text == "dog")
+    audited = audit(bare, 9)
+    assert {(row.verdict, row.probability) for row in audited} == {("missing", None)}
+    assert [row.score for row in audited] == sorted((row.score for row in audited), reverse=True)
+    assert "p=" not in str(audited)
+    assert audited.to_sssom().splitlines()[-1].endswith("\t")
 
 
 def test_one_text_is_no_list_of_questions(planted: Subsumptions) -> None:
@@ -156,6 +172,7 @@ def test_a_new_concept_goes_under_its_most_specific_parent(planted: Subsumptions
     }  # not the young: they move with their parents
     assert also.parent.probability > 0.5
     assert all(hit.score > planted.rule.threshold for hit in also.children)
+    assert {hit.probability for hit in also.children} == {None}
     assert not any(hit.known for hit in (also.parent, *also.children))
 
 

@@ -16,7 +16,6 @@ from ontodex.geometry.subsumption import (
     LARGEST_WEIGHT,
     Subsumption,
     best_threshold,
-    calibrated,
     fit,
     metrics,
 )
@@ -213,24 +212,6 @@ def test_the_curve_is_that_of_a_general_optimiser() -> None:
     )
     np.testing.assert_allclose([rule.slope, rule.offset], wanted.x, rtol=1e-4)
     assert rule.probability(scores).mean() == pytest.approx(labels.mean(), abs=1e-3)
-
-
-def test_a_curve_fitted_to_other_pairs_says_their_shares() -> None:
-    distance, gain, labels = hierarchy_pairs(4000)
-    rule = fit(distance, gain, np.zeros(4000), labels)
-    scores = np.random.default_rng(0).normal(rule.threshold, 3.0, 4000)
-    probabilities = 1 / (1 + np.exp(-0.3 * (scores - rule.threshold) + 2))
-    found = calibrated(rule, scores, np.random.default_rng(1).random(4000) < probabilities)
-    assert (found.weight, found.threshold) == (rule.weight, rule.threshold)
-    assert (
-        np.abs(found.probability(scores) - probabilities).max()
-        < 0.1
-        < np.abs(rule.probability(scores) - probabilities).max()
-    )
-    hopeless = calibrated(rule, scores, scores < rule.threshold)
-    assert 0 < hopeless.slope < 1e-5
-    with pytest.raises(SettingsError, match="found 4000 that are all False"):
-        calibrated(rule, scores, np.zeros(4000, bool))
 
 
 def test_separable_and_hopeless_pairs_have_a_finite_rising_curve() -> None:

@@ -67,8 +67,13 @@ def hybrid_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -
 def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         index = engine.index
-        info = index.manifest.spaces
-        assert (info["hybrid"].geometry, info["hybrid"].dim) == ("product", 32 + 24 + 8)
+        info, features = index.manifest.spaces, engine.resources.graph_features
+        assert features is not None
+        assert features.kinds.shape[1] > 0
+        assert (info["hybrid"].geometry, info["hybrid"].dim) == (
+            "product",
+            32 + 24 + 8 + features.kinds.shape[1],
+        )
         assert (info["link"].stored_in, info["link"].dim) == ("hybrid", 32)
         rows = np.arange(90)
         assert np.array_equal(index.vectors("hybrid")[rows][:, :32], index.vectors("link")[rows])
@@ -94,7 +99,7 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
             query = compose(
                 features.entities[np.array([row])][:, :24], features.relations[[relation]]
             )
-            a, b, c, *by_case = features.weights[0, relation]
+            a, b, c, of_kind, *by_case = features.weights[0, relation]
             assert relation in features.rules.bodies[:, 0]
             scores_by_case = by_hand(graph, index.vectors("link"), features, row, relation)
             for hit in answers:
@@ -103,11 +108,16 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
                 product = score_pairs(query, features.entities[np.array([other])][None, :, :24])[
                     0, 0
                 ]
+                kind = features.entities[np.array([other])][0, 32:] @ features.kinds[relation]
                 in_range = (
                     1 - hit.known
                 )  # all are a tail of every relation once, the known ones by this very triple
                 wanted = (
-                    a * cosine + b * product + c * in_range + scores_by_case[:, other] @ by_case
+                    a * cosine
+                    + b * product
+                    + c * in_range
+                    + of_kind * kind
+                    + scores_by_case[:, other] @ by_case
                 )
                 assert hit.score == pytest.approx(wanted, abs=1e-3)
             assert len(answers) == 89
@@ -201,7 +211,10 @@ def test_new_heads_are_answered_by_text_and_similar_entities(
             more[reached] = added
             if kind.row is not None:
                 more += features.weights[new, kind.row, 2] * (
-                    features.entities[np.arange(90)][:, 24:] @ features.type_constraints[kind.row]
+                    features.entities[np.arange(90)][:, 24:32] @ features.type_constraints[kind.row]
+                )
+                more += features.weights[new, kind.row, 3] * (
+                    features.entities[np.arange(90)][:, 32:] @ features.kinds[kind.row]
                 )
             for hit in hits:
                 row = engine.graph.find(hit.id)[0]  # type: ignore[index]
@@ -229,8 +242,9 @@ def test_a_changed_graph_keeps_its_fitted_features(hybrid_index: Path, tmp_path:
         row = engine.graph.find("a0")[0]  # type: ignore[index]
         assert not features.entities[np.array([row])][:, :24].any()
         assert not features.entities[np.array([row])][
-            :, 24:
+            :, 24:32
         ].any()  # new relations have no type constraints
+        assert features.entities[np.array([row])][:, 32:].any()
         new = engine.graph.find_relation("before")[0]  # type: ignore[index]
         assert np.array_equal(features.weights[:, new], features.weights[:, -1])
         for head, relation, tail in (
@@ -265,7 +279,7 @@ def test_an_entity_that_gets_an_id_keeps_its_kge_vector(hybrid_index: Path, tmp_
         before = dict(
             zip(
                 engine.graph.ids,
-                engine.resources.graph_features.entities[np.arange(90)],
+                engine.resources.graph_features.entities[np.arange(90)][:, :24],
                 strict=True,
             )
         )
@@ -274,7 +288,7 @@ def test_an_entity_that_gets_an_id_keeps_its_kge_vector(hybrid_index: Path, tmp_
         after = dict(
             zip(
                 engine.graph.labels,
-                engine.resources.graph_features.entities[np.arange(90)],
+                engine.resources.graph_features.entities[np.arange(90)][:, :24],
                 strict=True,
             )
         )

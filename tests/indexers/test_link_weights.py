@@ -21,16 +21,18 @@ from ontodex.indexers.link_weights import (
     score_answers,
 )
 from ontodex.scoring.case_based import CaseBasedEvidence
+from ontodex.scoring.graph_features import CASE_BASED, KIND, TYPE_CONSTRAINT, WEIGHTS
+from ontodex.scoring.kinds import kinds_of
 from ontodex.scoring.rules import mine_rules
 
 
 def random_scores(
     *good: float, questions: int = 300, groups: int = 3, seed: int = 0
 ) -> AnswerScores:
-    """Return scores of queries whose answers stand out in the first of the eight scores."""
+    """Return scores of queries whose answers stand out in the first of the nine scores."""
     random = np.random.default_rng(seed)
-    others = random.normal(size=(8, questions, 50)).astype(np.float32)
-    own = random.normal(size=(questions, 8)) + np.pad(good, (0, 8 - len(good)))
+    others = random.normal(size=(WEIGHTS, questions, 50)).astype(np.float32)
+    own = random.normal(size=(questions, WEIGHTS)) + np.pad(good, (0, WEIGHTS - len(good)))
     offsets = np.where(random.random((questions, 50)) < 0.1, -np.inf, 0.5).astype(np.float32)
     return AnswerScores(own, others, offsets, random.integers(0, groups, questions))
 
@@ -53,8 +55,8 @@ def test_of_very_many_entities_fewer_questions_are_asked(
 @pytest.mark.parametrize("power", [0.0, 0.5])
 def test_finds_the_weights_that_scipy_finds(power: float) -> None:
     scores = random_scores(1.0, 0.5, 0.0, -0.3, 0.2)
-    prior = np.array([[0.3, 0.2, 0.0, 0.1, 0.1, 0.0, 0.2, -0.1]] * 3)
-    precision = np.eye(8) + 0.3
+    prior = np.array([[0.3, 0.2, 0.0, 0.0, 0.1, 0.1, 0.0, 0.2, -0.1]] * 3)
+    precision = np.eye(WEIGHTS) + 0.3
     found = fit(scores, scores.groups, prior, precision, power)
     for group in range(3):
         chosen = scores.groups == group
@@ -79,13 +81,13 @@ def test_the_part_that_tells_more_counts_more() -> None:
     kge = fit_weights(random_scores(0.0, 2.0), 3)
     assert (text[:, 0] > 5 * text[:, 1]).all()
     assert (kge[:, 1] > 5 * kge[:, 0]).all()
-    assert (text.shape, text.dtype) == ((4, 8), np.float32)
+    assert (text.shape, text.dtype) == ((4, WEIGHTS), np.float32)
 
 
 def test_hopeless_questions_weigh_little_in_proportions_but_not_in_size() -> None:
-    scores = random_scores(2.0, 1.0)
+    scores = random_scores(2.0, 1.0, seed=1)
     hopeless = np.arange(len(scores.own)) % 3 == 0
-    own = scores.own - 6.0 * hopeless[:, None] * np.eye(8)[0]
+    own = scores.own - 6.0 * hopeless[:, None] * np.eye(WEIGHTS)[0]
     spoilt = fit_weights(AnswerScores(own, scores.others, scores.offsets, scores.groups), 3)
     usual = fit_weights(scores, 3)
     assert (spoilt[:, 0] / spoilt[:, 1] > 0.5 * usual[:, 0] / usual[:, 1]).all()
@@ -117,12 +119,15 @@ def test_the_text_always_counts_for_what_the_graph_does_not_have() -> None:
 
 
 def test_type_constraints_and_cases_may_count_against_an_answer() -> None:
-    assert (fit_weights(random_scores(1.0, 0.0, *[-1.0] * 6), 3)[:, 2:] < 0).all()
+    weights = fit_weights(random_scores(1.0, 0.0, *[-1.0] * 7), 3)
+    assert (weights[:, TYPE_CONSTRAINT] < 0).all()
+    assert (weights[:, CASE_BASED] < 0).all()
+    assert (weights[:, KIND] == 0).all()  # a kind may not
 
 
 def test_kge_that_says_nothing_is_no_obstacle() -> None:
     scores = random_scores(1.0)
-    text = np.eye(8)[0]
+    text = np.eye(WEIGHTS)[0]
     others = scores.others * text[:, None, None].astype(np.float32)
     silent = AnswerScores(scores.own * text, others, scores.offsets, scores.groups)
     assert np.isfinite(fit_weights(silent, 3)).all()
@@ -148,6 +153,7 @@ def test_scores_are_what_the_vectors_say(
     case_based = CaseBasedEvidence(links, vectors, Vectors([kge.entities]), mine_rules(links))
     asked = draw_questions(held_out, small_graph, random)
     heads = Heads(np.arange(len(text)), vectors, lambda rows, kinds: text[rows] * moves[kinds])
+    kinds = kinds_of(small_graph)
     scores = score_answers(
         small_graph,
         vectors,
@@ -155,6 +161,7 @@ def test_scores_are_what_the_vectors_say(
         heads,
         kge,
         constraints,
+        kinds,
         case_based,
         held_out,
         random,
@@ -181,7 +188,7 @@ def test_scores_are_what_the_vectors_say(
                 text[[entity]], np.array([entity]), np.array([kind])
             )
             by_case += found[:5, reached == answer].sum(axis=1)
-    np.testing.assert_allclose(scores.own[:, 3:].sum(axis=0), by_case, rtol=1e-6)
+    np.testing.assert_allclose(scores.own[:, CASE_BASED].sum(axis=0), by_case, rtol=1e-6)
     assert by_case.any()
     of_range = [
         constraints[0][answer] @ constraints[1][kind]
@@ -189,6 +196,12 @@ def test_scores_are_what_the_vectors_say(
         for kind, answer in ((relation, tail), (relation + count, head))
     ]
     np.testing.assert_allclose(np.sort(scores.own[:, 2]), np.sort(of_range), atol=1e-5)
+    of_kind = [
+        kinds.entities[answer] @ kinds.relations[kind]
+        for head, relation, tail in held_out.tolist()
+        for kind, answer in ((relation, tail), (relation + count, head))
+    ]
+    np.testing.assert_allclose(np.sort(scores.own[:, 3]), np.sort(of_kind), atol=1e-5)
     likely = min(candidates, len(text))
     best, drawn = scores.offsets[:, :likely], scores.offsets[:, likely:]
     usual = np.isfinite(best)
@@ -216,8 +229,9 @@ def test_no_relation_asks_more_than_its_share(
     asked = draw_questions(held_out, small_graph, random)
     heads = Heads(np.arange(small_graph.n_entities), vectors, kge.queries)
     constraints = vectors.shards[0], relations
+    kinds = kinds_of(small_graph)
     scores = score_answers(
-        small_graph, vectors, asked, heads, kge, constraints, case_based, held_out, random
+        small_graph, vectors, asked, heads, kge, constraints, kinds, case_based, held_out, random
     )
     used = np.bincount(held_out[:, 1], minlength=small_graph.n_relations)
     assert np.bincount(scores.groups).tolist() == np.minimum(np.tile(used, 2), 3).tolist()
@@ -237,8 +251,18 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
     rows = np.unique(asked[:, 0])
     named = Vectors([renamed[rows]])
     heads = Heads(rows, named, lambda places, kinds: renamed[rows[places]] * moves[kinds], new=True)
+    kinds = kinds_of(small_graph)
     scores = score_answers(
-        small_graph, vectors, asked, heads, kge, constraints, case_based, small_graph.test, random
+        small_graph,
+        vectors,
+        asked,
+        heads,
+        kge,
+        constraints,
+        kinds,
+        case_based,
+        small_graph.test,
+        random,
     )
     head, kind, tail = asked.T
     np.testing.assert_allclose(
@@ -247,7 +271,7 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
     np.testing.assert_allclose(
         scores.own[:, 2], (constraints[0][tail] * constraints[1][kind]).sum(axis=1), rtol=1e-5
     )
-    for silent in (1, 4, 5, 6, 7):  # ComplEx, its known tails, entities of like links, rules
+    for silent in (1, 5, 6, 7, 8):  # ComplEx, its known tails, entities of like links, rules
         assert not scores.own[:, silent].any()
         assert not scores.others[silent].any()
     for place, (entity, relation, answer) in enumerate(asked.tolist()):
@@ -259,5 +283,5 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
             mine_rules(links),
         )
         [(reached, found)] = without.scores(renamed[[entity]], np.array([-1]), np.array([relation]))
-        assert scores.own[place, 3] == pytest.approx(found[0, reached == answer].sum(), abs=1e-6)
-    assert scores.own[:, 3].any()
+        assert scores.own[place, 4] == pytest.approx(found[0, reached == answer].sum(), abs=1e-6)
+    assert scores.own[:, 4].any()

@@ -169,7 +169,7 @@ def test_the_calibration_is_fitted_to_enough_held_out_triples(
     weights[:, :, 0] = 5.0
     structure = GraphFeatures(
         Vectors([np.ones((60, 2), dtype=np.float32)]), np.zeros((2, 2), dtype=np.float32),
-        np.zeros((2, 0), dtype=np.float32), no_rules(), weights,
+        *np.zeros((2, 2, 0), dtype=np.float32), no_rules(), weights,
     )  # fmt: skip
     case_based = CaseBasedEvidence(links, Vectors([vectors]), structure.kge_vectors(), no_rules())
     calibration = fit_calibration(

@@ -13,7 +13,7 @@ from ontodex.geometry.cosine import unit
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import Hierarchy
 from ontodex.scoring import similarity as module
-from ontodex.scoring.neighbour_voting import NeighbourVotes, NeighbourVoting, VoteOffsets
+from ontodex.scoring.neighbour_voting import NeighbourVotes, NeighbourVoting, log_sum
 from ontodex.scoring.similarity import EntitySimilarity
 
 COUNT, DIM = 50, 4
@@ -76,27 +76,30 @@ def test_scores_are_those_of_the_definition(
 
 def test_vote_offsets_are_weighted_sums(hierarchy: Hierarchy, vectors: np.ndarray) -> None:
     votes, rows = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors]))), np.array([3, 40])
-    rule = NeighbourVoting(
-        slope=1.0, offset=0.5, itself=1.0, parents=2.0, ancestors=0.5, curve=(3.0, 0.0, -1.0)
-    )
+    rule = NeighbourVoting(itself=1.0, parents=2.0, ancestors=0.5)
     for (reached, scores), added in zip(
         votes.scores("parents", vectors[rows], rows),
         votes.offsets("parents", rule, vectors[rows], rows),
         strict=True,
     ):
-        assert np.array_equal(reached, added.rows)
-        np.testing.assert_allclose(added.scores, scores[0] + 2 * scores[1] + 0.5 * scores[2])
-        np.testing.assert_allclose(added.logits, 3 * scores[0] - scores[2])
-        every = np.zeros(COUNT)
-        every[reached] = added.logits
-        asked = np.random.default_rng(0).permutation(COUNT)
-        assert np.array_equal(added.logits_of(asked), every[asked])
+        assert np.array_equal(reached, added[0])
+        np.testing.assert_allclose(added[1], scores[0] + 2 * scores[1] + 0.5 * scores[2])
         assert 0 < len(reached) < COUNT
-        logits = added.scores + 0.5 + added.logits
-        np.testing.assert_allclose(
-            rule.probability(added.scores, added.logits), 1 / (1 + np.exp(-logits))
-        )
-    assert np.array_equal(VoteOffsets.none().logits_of(rows), [0.0, 0.0])
+
+
+def test_an_answer_is_less_likely_if_others_score_as_high() -> None:
+    rule = NeighbourVoting(itself=1.0, curve=(2.0, -1.5, 0.5))
+    best = np.array([3.0, 1.0, *[0.5] * 18, -1.0])
+    total = log_sum(best)
+    assert total == pytest.approx(np.log(np.exp(best[:20]).sum()))  # the last one does not count
+    logits = 2 * best - 1.5 * total + 0.5
+    np.testing.assert_allclose(rule.probability(best, total), 1 / (1 + np.exp(-logits)))
+    alone, among_equals = (
+        rule.probability(best[:1], log_sum(scores))[0] for scores in (best[:1], np.full(9, 3.0))
+    )
+    assert alone > among_equals
+    assert len(rule.probability(best[:0], log_sum(best[:0]))) == 0
+    assert NeighbourVoting(itself=1.0).probability(best, total) is None
 
 
 @pytest.mark.parametrize("question", ["parents", "children"])
@@ -158,23 +161,21 @@ def test_scores_of_children_are_those_of_the_definition(
         assert (np.diff(reached) > 0).all()
         found += len(reached)
     assert found > 5 * COUNT
-    rule = NeighbourVoting(slope=1.0, offset=0.0, itself=2.0, siblings=1.0, children=0.5)
+    rule = NeighbourVoting(itself=2.0, siblings=1.0, children=0.5)
     [added] = votes.offsets("children", rule, asked[-1:], rows[-1:])
-    assert np.array_equal(added.rows, reached)
-    np.testing.assert_allclose(added.scores, 2 * scores[0] + scores[1] + 0.5 * scores[2])
+    assert np.array_equal(added[0], reached)
+    np.testing.assert_allclose(added[1], 2 * scores[0] + scores[1] + 0.5 * scores[2])
 
 
 def test_the_rule_is_read_as_it_was_written() -> None:
-    rule = NeighbourVoting(
-        slope=3.0, offset=4.0, itself=1.0, parents=2.0, ancestors=0.5, curve=(1.0, 2.0, -3.0)
-    )
+    rule = NeighbourVoting(itself=1.0, parents=2.0, ancestors=0.5, curve=(1.0, 2.0, -3.0))
     written = json.loads(json.dumps(asdict(rule)))
     assert NeighbourVoting.read({"parents": written}, "here") == {"parents": rule}
     assert NeighbourVoting.read({"children": written}, "here") == {"children": rule}
     assert NeighbourVoting.read({"rule": {}}, "here") == {}
     assert NeighbourVoting.read({}, "here") == {}
     with pytest.raises(SettingsError, match="here"):
-        NeighbourVoting.read({"parents": {"itself": 1.0}}, "here")
+        NeighbourVoting.read({"parents": {"parents": 1.0}}, "here")
     for curve in ([1.0, 2.0], 3.0, ["a", 0, 0]):
         with pytest.raises(SettingsError, match="curve"):
             NeighbourVoting.read({"parents": {**written, "curve": curve}}, "here")
