@@ -243,8 +243,8 @@ def _products(
 ) -> Floats:
     """Return the largest product of each item with a query, each times its factor."""
     wide = items.astype(np.float64)
-    products = (
+    products = [
         factor * score_pairs(query[None], wide[None])[0]
         for query, factor in zip(queries, factors, strict=True)
-    )
-    return np.maximum.reduce(list(products))
+    ]
+    return np.asarray(np.max(products, axis=0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,8 +54,8 @@ MIN_SLOPE = 1e-6
 """Smallest weight of the score in the probability: a higher score is never less likely."""
 
 USUAL = {
-    "parents": {"itself": 0.51, "parents": 6.378},
-    "children": {"itself": 1.276},
+    "parents": NeighbourVoting(itself=0.51, parents=6.378),
+    "children": NeighbourVoting(itself=1.276),
 }
 """Default weights for each question, multiplied by the slope of the encoder's rule.
 
@@ -74,8 +75,10 @@ def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
         3.189
     """
     return {
-        question: NeighbourVoting(**{name: weight / rule.slope for name, weight in weights.items()})
-        for question, weights in USUAL.items()
+        question: replace(
+            usual, itself=usual.itself / rule.slope, parents=usual.parents / rule.slope
+        )
+        for question, usual in USUAL.items()
     }
 
 
