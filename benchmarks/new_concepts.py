@@ -125,8 +125,8 @@ NOTES = [
     f"{VOTE}, a baseline without an encoder: the parents of the {VOTERS} nearest neighbours of "
     "the label, by the cosine of TF-IDF of character trigrams of names, each with that cosine as "
     "weight. Entities that are no parent of a neighbour are not ranked.",
-    "search: entities of the most similar text and name; text alone: of the most similar text "
-    "(all-MiniLM-L6-v2), both as ontodex answers, and without a hierarchy.",
+    "search: entities found by names and text, without WordNet's synonyms; text alone: of the "
+    "most similar text (all-MiniLM-L6-v2).",
     "Recall of the ancestors so many links away among the best 10 and 100.",
     "children: concepts between others are taken out, no two of them linked; their children go "
     "to their parents. Their children are asked for by the label alone; recall is that of at "
@@ -168,7 +168,7 @@ def _figures_of_parents(
         "parents": found,
         "HiT alone": hit_alone(engine).ranked("parents", labels, K, "include"),
         VOTE: _hits(graph, votes),
-        "search": engine.search_batch(labels, K),
+        "search": engine.search_batch(labels, K, lexicon=False),
         "text alone": engine.similar_batch(labels, K),
     }
     figures: dict[str, Any] = {
@@ -312,7 +312,7 @@ def _figures_of_children(
         "children, HiT alone": hit_alone(engine).ranked("children", names, K, "include"),
         MATCHING: _hits(left, ranker(string_matching(left.labels), K)(names)),
         "children, trigrams": _hits(left, ranker(Trigrams.of(left).scores, K)(names)),
-        "children, search": engine.search_batch(names, K),
+        "children, search": engine.search_batch(names, K, lexicon=False),
         "children, text alone": engine.similar_batch(names, K),
     }
     figures = {

@@ -109,7 +109,7 @@ class Engine(LinkQuestions):
         its whole text, and the labels of its parents, and of the similarity of letters of its best
         name. Letters have the more weight, the more words of ``text`` are unknown. The best name
         may also be one that matches ``text`` with its spelling corrected, or with a word replaced
-        by another of the same meaning.
+        by another of the same meaning, or a single sentence of it.
 
         Only the best entities by text and by letters are scored: ``k`` of them, and at least 64.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.arrays import runs
+from ontodex.graph.sentences import sentences
 from ontodex.scoring.name_similarity import plain
 from ontodex.storage.space_names import NAME, TEXT
 
@@ -38,14 +40,24 @@ LETTERS_WEIGHT, LETTERS_FROM = 0.2, 0.5
 UNKNOWN_WEIGHT = 1.0
 """Weight of the similarity of letters, times the share of unknown words."""
 
-CORRECTED, VARIANT, PART = 0.97, 0.93, 0.97
-"""Factors of the cosine: with corrected spelling, with replaced words, with a part of a label."""
+CORRECTED, VARIANT, PART, SENTENCE = 0.97, 0.93, 0.97, 0.97
+"""Factors of the cosine with the best name.
+
+They are for the corrected spelling, for replaced words, for a part of a label as name, and for one
+sentence of a query of several.
+"""
 
 CANDIDATES = 64
 """Number of entities with the most similar texts, and with the most similar letters, to score."""
 
 VARIANTS, NEAR_VARIANT = 6, 32
-"""Number of texts with replaced words, and of entities of similar letters to score for each."""
+"""Number of texts with replaced words, and of entities of similar letters to score for each.
+
+As many entities are scored for each sentence of a query of several.
+"""
+
+SENTENCE_END = re.compile(r"[.!?]\s+\S")
+"""The end of a sentence that another follows."""
 
 Floats = NDArray[np.float64]
 
@@ -58,8 +70,8 @@ class _Query:
         term: What was asked: an entity, if it is an id, or free text.
         near: Entities of similar letters and their similarities, once for each spelling.
         others: Further texts, each with the factor of its cosine: the query with corrected
-            spelling, and with replaced words.
-        candidates: Entities with names like a text with replaced words.
+            spelling, with replaced words, and its sentences, if it has several.
+        candidates: Entities with names like a sentence, or like a text with replaced words.
         unknown: Share of the words that neither the graph nor the text encoder knows.
     """
 
@@ -129,16 +141,17 @@ def _query(resources: Resources, term: ResolvedTerm, lexicon: bool) -> _Query:
     text = term.words
     corrected, unknown = resources.spelling.corrected(text)
     near = [names.find(text)] + ([names.find(corrected)] if corrected else [])
-    variants = (
-        resources.lexicon.variants(plain(corrected or text), names, VARIANTS) if lexicon else []
-    )
-    return _Query(
-        term,
-        near,
-        ([(corrected, CORRECTED)] if corrected else []) + [(one, VARIANT) for one in variants],
-        [_nearest(names.find(one), NEAR_VARIANT) for one in variants],
-        unknown,
-    )
+    others = [(corrected, CORRECTED)] if corrected else []
+    parts = list(dict.fromkeys(sentences(text))) if SENTENCE_END.search(text) else []
+    if parts:
+        further = [(part, SENTENCE) for part in parts]
+    elif lexicon:
+        variants = resources.lexicon.variants(plain(corrected or text), names, VARIANTS)
+        further = [(variant, VARIANT) for variant in variants]
+    else:
+        further = []
+    candidates = [_nearest(names.find(one), NEAR_VARIANT) for one, _ in further]
+    return _Query(term, near, others + further, candidates, unknown)
 
 
 def _nearest(found: Scored, most: int) -> Rows:

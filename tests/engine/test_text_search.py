@@ -151,3 +151,20 @@ def test_contained_texts_are_those_whose_trigrams_a_name_has(text):
     best = similarity.max(initial=0.0)
     expected = best if text in ("elevator shaft", "shaft") else 0.0
     assert names.contained([text, "stairs"]) == pytest.approx([expected, 1.0])
+
+
+@pytest.mark.parametrize("before", ["", "The visit was short. ", "The visit was short. " * 100])
+def test_a_sentence_of_a_long_query_finds_what_it_names(tmp_path, tiny_encoder, before):
+    """The text encoder reads the first 256 tokens alone; each sentence is compared as well."""
+    builder = GraphBuilder("symptoms")
+    for name in ("cleft palate", "seizure", "fever", "short visit"):
+        builder.entity(f"ex:{name}", name)
+    for number in range(20):
+        builder.entity(f"ex:other-{number}", f"Product {number}")
+    with built(builder.build(), tmp_path / "symptoms.odx", tiny_encoder) as engine:
+        text = before + "Cleft palate"
+        hits = engine.search(text)
+        assert "ex:cleft palate" in [hit.id for hit in hits[:2]]
+        term = resolve_entity(engine.graph, text)
+        query = text_search._query(engine.resources, term, lexicon=True)
+        assert ("Cleft palate", text_search.SENTENCE) in query.others or not before
