@@ -28,7 +28,7 @@ from ontodex.engine.results.placements import Placements
 from ontodex.engine.results.verdicts import Direction, Verdict
 from ontodex.engine.search.topk import Searchers
 from ontodex.engine.similarity import by_phrase, similar
-from ontodex.engine.text_search import search
+from ontodex.engine.text_search import TextSearch, search
 from ontodex.errors import GraphError, UnknownEntity, expect_choice, expect_count, nearest
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.storage.index import Index
@@ -131,8 +131,7 @@ class Engine(LinkQuestions):
         """Answer a batch of searches; see :meth:`search`."""
         if spans:
             return by_phrase(self.resources, self.searcher, texts, k)
-        hierarchy = self._known.hierarchy
-        return search(self.resources, self.searcher(TEXT), hierarchy, texts, k, lexicon=lexicon)
+        return search(self._text_search, texts, k, lexicon=lexicon)
 
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by similarity to an entity or text, optionally under a condition.
@@ -469,6 +468,10 @@ class Engine(LinkQuestions):
     def hierarchy(self) -> Hierarchy | None:
         """The asserted hierarchy, without links that close cycles; ``None`` if there is none."""
         return self._known.hierarchy
+
+    @cached_property
+    def _text_search(self) -> TextSearch:
+        return TextSearch.of(self.resources, self.searcher(TEXT), self.hierarchy)
 
     @cached_property
     def _conditions(self) -> Conditions:

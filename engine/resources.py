@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from ontodex.encoders.index_encoders import StoredEncoders
-from ontodex.engine.lexicon import Lexicon
-from ontodex.engine.spelling import Spelling
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import CASE_BASED, GraphFeatures
@@ -54,16 +52,6 @@ class Resources:
     def name_similarity(self) -> NameSimilarity:
         """Similarity of the entities' names by trigrams."""
         return NameSimilarity.read(self.index.blobs.get)
-
-    @cached_property
-    def spelling(self) -> Spelling:
-        """Correction of the spelling of queries."""
-        return Spelling(self.index.graph, self.name_similarity, self.encoders.text.tokens)
-
-    @cached_property
-    def lexicon(self) -> Lexicon:
-        """Words of the same meaning."""
-        return Lexicon.load()
 
     @cached_property
     def graph_features(self) -> GraphFeatures | None:

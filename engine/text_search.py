@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits_of, no_rows
+from ontodex.engine.lexicon import Lexicon
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.search.topk import Searcher
+from ontodex.engine.spelling import Spelling
 from ontodex.geometry.cosine import score_pairs
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.arrays import runs
 from ontodex.graph.sentences import sentences
-from ontodex.scoring.name_similarity import plain
-from ontodex.storage.space_names import NAME, TEXT
+from ontodex.scoring.name_similarity import NameSimilarity, plain
+from ontodex.storage.space_names import NAME
 
-__all__ = ["search"]
+__all__ = ["Parts", "Query", "TextSearch", "named", "search"]
 
 METHOD = "similarity of names, texts and parents (cosine) and of letters (trigrams)"
 
@@ -63,7 +67,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class _Query:
+class Query:
     """A query as it is compared with entities.
 
     Attributes:
@@ -82,42 +86,61 @@ class _Query:
     unknown: float = 0.0
 
 
-def search(
-    resources: Resources,
-    searcher: Searcher,
-    hierarchy: Hierarchy | None,
-    texts: Sequence[str],
-    k: int,
-    *,
-    lexicon: bool,
-) -> list[Hits]:
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The similarities of a query and entities, each of shape (entities,).
+
+    Attributes:
+        names: Cosine with the best name.
+        texts: Cosine with the whole text.
+        parents: Mean cosine with the labels of the parents; with the own label without any.
+        letters: Similarity of letters of the best name.
+    """
+
+    names: Floats
+    texts: Floats
+    parents: Floats
+    letters: Floats
+
+    def score(self, unknown: float) -> Floats:
+        """Return the scores of the entities, between -1 and 1.
+
+        Args:
+            unknown: Share of the words of the query that are unknown.
+        """
+        strong = np.maximum(0.0, self.letters - LETTERS_FROM) / (1 - LETTERS_FROM)
+        unknown = UNKNOWN_WEIGHT * unknown
+        total = (
+            self.names
+            + TEXT_WEIGHT * self.texts
+            + PARENTS_WEIGHT * self.parents
+            + LETTERS_WEIGHT * strong
+            + unknown * self.letters
+        )
+        return np.asarray(total / (1 + TEXT_WEIGHT + PARENTS_WEIGHT + LETTERS_WEIGHT + unknown))
+
+
+def search(index: TextSearch, texts: Sequence[str], k: int, *, lexicon: bool) -> list[Hits]:
     """Rank all entities by their names and texts; entities of exactly that name come first.
 
     Args:
-        resources: Encoders and scorers of an opened index.
-        searcher: Search of the text space.
-        hierarchy: Parents of the entities; ``None`` for a graph without a hierarchy.
+        index: The names and texts to compare with.
         texts: Queries: texts, or ids for the texts of their entities.
         k: Number of hits.
         lexicon: Whether words are also replaced by words of the same meaning.
     """
     k = checked(k)
     start = time.perf_counter()
-    graph = resources.index.graph
+    graph = index.graph
     resolved = resolve_entities(graph, texts, any_text=True)
-    queries = [_query(resources, one.unless_named, lexicon) for one in resolved]
-    vectors = _vectors(resources, queries)
-    exact = [_named(graph, one.resolution.text) for one in resolved]
-    own = np.array([rows[0] for rows in vectors]).reshape(len(queries), searcher.vectors.dim)
-    similar = searcher.top(own, max(k, CANDIDATES), exact)
-    scorer = _Scorer(resources, hierarchy)
+    queries = [index.query(one.unless_named, lexicon) for one in resolved]
+    vectors = index.vectors(queries)
+    exact = [named(graph, one.resolution.text) for one in resolved]
+    found = index.candidates(queries, vectors, exact, max(k, CANDIDATES))
     answers = []
-    for number, query in enumerate(queries):
+    for number, (query, rows) in enumerate(zip(queries, found, strict=True)):
         first = exact[number]
-        alike = [_nearest(found, CANDIDATES) for found in query.near]
-        near = [similar[number][0], *alike, *query.candidates]
-        rows = np.setdiff1d(np.concatenate(near).astype(np.int64), first)
-        scores = scorer.scores(query, vectors[number], rows)
+        scores = index.parts(query, vectors[number], rows).score(query.unknown)
         best = np.lexsort((rows, -scores))
         scored = (
             np.concatenate([first, rows[best]])[:k],
@@ -128,73 +151,142 @@ def search(
     return answered(graph, "search", answers, start)
 
 
-def _named(graph: KnowledgeGraph, text: str) -> Rows:
+def named(graph: KnowledgeGraph, text: str) -> Rows:
     """Return the entities that a text is the name of, those in most triples first."""
     rows, _ = graph.find_all(text) or ([], None)
     return np.array(graph.by_links(rows), dtype=np.int64)
 
 
-def _query(resources: Resources, term: ResolvedTerm, lexicon: bool) -> _Query:
-    names = resources.name_similarity
-    if term.row is not None:
-        return _Query(term, [names.find(term.resolution.label)])
-    text = term.words
-    corrected, unknown = resources.spelling.corrected(text)
-    near = [names.find(text)] + ([names.find(corrected)] if corrected else [])
-    others = [(corrected, CORRECTED)] if corrected else []
-    parts = list(dict.fromkeys(sentences(text))) if SENTENCE_END.search(text) else []
-    if parts:
-        further = [(part, SENTENCE) for part in parts]
-    elif lexicon:
-        variants = resources.lexicon.variants(plain(corrected or text), names, VARIANTS)
-        further = [(variant, VARIANT) for variant in variants]
-    else:
-        further = []
-    candidates = [_nearest(names.find(one), NEAR_VARIANT) for one, _ in further]
-    return _Query(term, near, others + further, candidates, unknown)
-
-
-def _nearest(found: Scored, most: int) -> Rows:
-    rows, similarity = found
-    return rows[np.argsort(-similarity, kind="stable")[:most]]
-
-
-def _vectors(resources: Resources, queries: Sequence[_Query]) -> list[NDArray[np.float32]]:
-    """Return the vectors of each query and of its other texts, of shape (texts, dim)."""
-    texts = [
-        [
-            *([query.term.words] if query.term.row is None else []),
-            *(text for text, _ in query.others),
-        ]
-        for query in queries
-    ]
-    encoded = np.asarray(resources.encoders.text.encode([text for own in texts for text in own]))
-    ends = np.cumsum([len(own) for own in texts])
-    stored = resources.index.vectors(TEXT)
-    return [
-        encoded[end - len(own) : end]
-        if query.term.row is None
-        else stored[np.array([query.term.row])]
-        for query, own, end in zip(queries, texts, ends.tolist(), strict=True)
-    ]
-
-
-class _Scorer:
-    """Scores entities by names, texts, parents and letters.
+class TextSearch:
+    """Compares queries with the names, texts and parents of entities.
 
     Args:
-        resources: Encoders and scorers of an opened index.
+        graph: The graph of the entities.
         hierarchy: Parents of the entities; ``None`` for a graph without a hierarchy.
+        searcher: Search of the vectors of the entities' texts.
+        names: Vectors of the names, see :func:`~ontodex.graph.entity_names`.
+        owners: Row of the entity of each name, ascending.
+        similarity: Similarity of the names by letters.
+        encode: From texts to their vectors, of shape (texts, dim).
+        tokens: From words to the number of tokens of each, for the spelling.
     """
 
-    def __init__(self, resources: Resources, hierarchy: Hierarchy | None) -> None:
-        index = resources.index
-        self._texts, self._names = index.vectors(TEXT), index.vectors(NAME)
-        self._owners, self._hierarchy = index.sentences(NAME).owners, hierarchy
-        self._plain_owners = resources.name_similarity.owners
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        hierarchy: Hierarchy | None,
+        searcher: Searcher,
+        names: Vectors,
+        owners: NDArray[np.int32],
+        similarity: NameSimilarity,
+        encode: Callable[[list[str]], NDArray[np.float32]],
+        tokens: Callable[[Sequence[str]], list[int]],
+    ) -> None:
+        self.graph, self.similarity, self.encode = graph, similarity, encode
+        self.spelling = Spelling(graph, similarity, tokens)
+        self._hierarchy, self._searcher = hierarchy, searcher
+        self._names, self._owners = names, owners
 
-    def scores(self, query: _Query, vectors: NDArray[np.float32], rows: Rows) -> Floats:
-        """Return the scores of entities, between -1 and 1.
+    @classmethod
+    def of(
+        cls, resources: Resources, searcher: Searcher, hierarchy: Hierarchy | None
+    ) -> TextSearch:
+        """Return the search of an opened index."""
+        index, encoder = resources.index, resources.encoders.text
+        return cls(
+            index.graph,
+            hierarchy,
+            searcher,
+            index.vectors(NAME),
+            index.sentences(NAME).owners,
+            resources.name_similarity,
+            encoder.encode,
+            encoder.tokens,
+        )
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """Words of the same meaning."""
+        return Lexicon.load()
+
+    def query(self, term: ResolvedTerm, lexicon: bool) -> Query:
+        """Return a query as it is compared with entities.
+
+        Args:
+            term: An entity, to be compared by its text, or free text.
+            lexicon: Whether words are also replaced by words of the same meaning.
+        """
+        names = self.similarity
+        if term.row is not None:
+            return Query(term, [names.find(term.resolution.label)])
+        text = term.words
+        corrected, unknown = self.spelling.corrected(text)
+        near = [names.find(text)] + ([names.find(corrected)] if corrected else [])
+        others = [(corrected, CORRECTED)] if corrected else []
+        parts = list(dict.fromkeys(sentences(text))) if SENTENCE_END.search(text) else []
+        if parts:
+            further = [(part, SENTENCE) for part in parts]
+        elif lexicon:
+            variants = self.lexicon.variants(plain(corrected or text), names, VARIANTS)
+            further = [(variant, VARIANT) for variant in variants]
+        else:
+            further = []
+        candidates = [_nearest(names.find(one), NEAR_VARIANT) for one, _ in further]
+        return Query(term, near, others + further, candidates, unknown)
+
+    def vectors(self, queries: Sequence[Query]) -> list[NDArray[np.float32]]:
+        """Return the vectors of each query and of its other texts, of shape (texts, dim)."""
+        texts = [
+            [
+                *([query.term.words] if query.term.row is None else []),
+                *(text for text, _ in query.others),
+            ]
+            for query in queries
+        ]
+        encoded = np.asarray(self.encode([text for own in texts for text in own]))
+        ends = np.cumsum([len(own) for own in texts])
+        stored = self._searcher.vectors
+        return [
+            encoded[end - len(own) : end]
+            if query.term.row is None
+            else stored[np.array([query.term.row])]
+            for query, own, end in zip(queries, texts, ends.tolist(), strict=True)
+        ]
+
+    def candidates(
+        self,
+        queries: Sequence[Query],
+        vectors: Sequence[NDArray[np.float32]],
+        exclude: Sequence[Rows],
+        most: int,
+    ) -> list[Rows]:
+        """Return the entities to score for each query, ascending.
+
+        Args:
+            queries: The queries.
+            vectors: Their vectors, see :meth:`vectors`.
+            exclude: Entities that are left out, for each query.
+            most: Number of entities with the most similar texts.
+        """
+        stored = self._searcher.vectors
+        own = np.array([rows[0] for rows in vectors]).reshape(len(queries), stored.dim)
+        similar = self._searcher.top(own, most, exclude)
+        return [
+            np.setdiff1d(
+                np.concatenate(
+                    [
+                        rows,
+                        *(_nearest(near, CANDIDATES) for near in query.near),
+                        *query.candidates,
+                    ]
+                ).astype(np.int64),
+                left_out,
+            )
+            for query, (rows, _), left_out in zip(queries, similar, exclude, strict=True)
+        ]
+
+    def parts(self, query: Query, vectors: NDArray[np.float32], rows: Rows) -> Parts:
+        """Return the similarities of a query and entities.
 
         Args:
             query: The query.
@@ -203,23 +295,16 @@ class _Scorer:
         """
         factors = [1.0, *(factor for _, factor in query.others)]
         spellings = len(query.near)
-        texts = _products(vectors[:spellings], self._texts[rows], factors[:spellings])
+        stored = self._searcher.vectors
+        texts = _products(vectors[:spellings], stored[rows], factors[:spellings])
         letters = np.zeros(len(rows))
         for near, similarity in query.near:
             places = np.searchsorted(near, rows).clip(max=max(0, len(near) - 1))
             if len(near):
                 found = np.where(near[places] == rows, similarity[places], 0.0)
                 letters = np.maximum(letters, found)
-        strong = np.maximum(0.0, letters - LETTERS_FROM) / (1 - LETTERS_FROM)
-        unknown = UNKNOWN_WEIGHT * query.unknown
-        total = (
-            self._best_names(vectors, factors, rows)
-            + TEXT_WEIGHT * texts
-            + PARENTS_WEIGHT * self._parents(vectors[0], rows)
-            + LETTERS_WEIGHT * strong
-            + unknown * letters
-        )
-        return np.asarray(total / (1 + TEXT_WEIGHT + PARENTS_WEIGHT + LETTERS_WEIGHT + unknown))
+        names = self._best_names(vectors, factors, rows)
+        return Parts(names, texts, self._parents(vectors[0], rows), letters)
 
     def _best_names(
         self, vectors: NDArray[np.float32], factors: Sequence[float], rows: Rows
@@ -229,8 +314,8 @@ class _Scorer:
         counts = np.searchsorted(self._owners, rows, side="right") - firsts
         entities, places = runs(firsts, counts)
         cosines = _products(vectors, self._names[places], factors)
-        whole = np.searchsorted(self._plain_owners, rows, side="right") - np.searchsorted(
-            self._plain_owners, rows
+        whole = np.searchsorted(self.similarity.owners, rows, side="right") - np.searchsorted(
+            self.similarity.owners, rows
         )
         cosines = np.where(places - firsts[entities] < whole[entities], cosines, PART * cosines)
         starts = np.cumsum(counts) - counts
@@ -249,6 +334,11 @@ class _Scorer:
         cosines = _products(vector[None], self._names[labels], [1.0])
         sums = np.bincount(owners, cosines, minlength=len(rows))
         return np.asarray(sums / np.maximum(counts, 1))
+
+
+def _nearest(found: Scored, most: int) -> Rows:
+    rows, similarity = found
+    return rows[np.argsort(-similarity, kind="stable")[:most]]
 
 
 def _products(

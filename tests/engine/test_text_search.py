@@ -41,7 +41,7 @@ def test_the_score_is_a_weighted_mean_of_four_similarities(
         letters = np.zeros(graph.n_entities)
         rows, similarity = engine.resources.name_similarity.find(text)
         letters[rows] = similarity
-        corrected, unknown = engine.resources.spelling.corrected(text)
+        corrected, unknown = engine._text_search.spelling.corrected(text)
         assert (corrected, unknown) == (None, 0)
         wanted = (
             best + 0.5 * texts + 0.25 * above + 0.2 * np.maximum(0, letters - 0.5) / 0.5
@@ -63,7 +63,7 @@ def test_a_part_of_a_label_is_a_name(tmp_path, tiny_encoder):
         builder.entity(f"ex:other-{number}", f"Product {number}")
     with built(builder.build(), tmp_path / "shop.odx", tiny_encoder) as engine:
         assert [hit.id for hit in engine.search("lanterns", k=1)] == ["ex:0"]
-        scorer = text_search._Scorer(engine.resources, None)
+        scorer = engine._text_search
         encode = engine.resources.encoders.text.encode
         cosine = scorer._best_names(np.asarray(encode(["Lanterns"])), [1.0], np.array([0]))
         assert cosine == pytest.approx(text_search.PART, abs=1e-3)
@@ -129,13 +129,13 @@ def test_the_best_text_of_a_query_counts(tmp_path, tiny_encoder):
     with built(builder.build(), tmp_path / "house.odx", tiny_encoder) as engine:
         for word, others in (("lift", [("elevator", 0.93)]), ("elevater", [("elevator", 0.97)])):
             term = resolve_entity(engine.graph, word)
-            query = text_search._query(engine.resources, term, lexicon=True)
+            query = engine._text_search.query(term, lexicon=True)
             assert query.others == others
-        assert text_search._query(engine.resources, term, lexicon=False).others == others
+        assert engine._text_search.query(term, lexicon=False).others == others
         term = resolve_entity(engine.graph, "lift")
-        assert text_search._query(engine.resources, term, lexicon=False).others == []
+        assert engine._text_search.query(term, lexicon=False).others == []
         vectors = np.asarray(engine.resources.encoders.text.encode(["lift", "elevator"]))
-        scorer, rows = text_search._Scorer(engine.resources, None), np.arange(4)
+        scorer, rows = engine._text_search, np.arange(4)
         alone, both = (scorer._best_names(vectors[:n], [1.0, 0.93][:n], rows) for n in (1, 2))
         other = scorer._best_names(vectors[1:], [0.93], rows)
         np.testing.assert_allclose(both, np.maximum(alone, other))
@@ -166,5 +166,5 @@ def test_a_sentence_of_a_long_query_finds_what_it_names(tmp_path, tiny_encoder, 
         hits = engine.search(text)
         assert "ex:cleft palate" in [hit.id for hit in hits[:2]]
         term = resolve_entity(engine.graph, text)
-        query = text_search._query(engine.resources, term, lexicon=True)
+        query = engine._text_search.query(term, lexicon=True)
         assert ("Cleft palate", text_search.SENTENCE) in query.others or not before
