@@ -25,7 +25,7 @@ from ontodex.loading import (
 )
 from ontodex.readers import read, read_more
 from ontodex.storage.index import Index
-from ontodex.storage.space_names import HIERARCHY
+from ontodex.storage.space_names import HIERARCHY, NAME, TEXT
 from ontodex.trainers.links.settings import ComplExTraining, HyperCLTraining
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ontodex.encoders.text import TextEncoder
     from ontodex.geometry.complex import ComplEx
     from ontodex.indexers.graph_features import KGETrainer
+    from ontodex.indexers.step import Build
     from ontodex.indexers.steps.embed_links import LinkTrainer
 
 __all__ = ["add", "build", "open", "read_for", "remove", "remove_links"]
@@ -132,6 +133,7 @@ def build(
         Encoders(text, link, hit, condition, gauss),
         train=_link_trainer(training, texts, quiet) if trains else None,
         train_kge=_kge_trainer(features, device, quiet) if features else None,
+        fit_grounding=_fit_grounding,
         texts=texts,
         settings={
             "training": dataclasses.asdict(training) if trains else None,
@@ -373,3 +375,24 @@ def _kge_trainer(settings: ComplExTraining, device: str, quiet: bool) -> KGETrai
         return train_complex(graph, settings, device=device, quiet=quiet)
 
     return train
+
+
+def _fit_grounding(build: Build) -> dict[str, Any]:
+    """Fit the rule of grounding to the names of a graph; return an empty entry if there are few."""
+    from ontodex.engine.grounding_fit import fit_grounding
+    from ontodex.geometry.vectors import Vectors
+
+    graph, encoder = build.inputs.graph, build.encoders.text
+    names = build.spaces[NAME]
+    assert names.sentences is not None
+    rule = fit_grounding(
+        graph,
+        graph.hierarchy(on_cycle="ignore") if graph.hierarchy_relations else None,
+        Vectors([build.spaces[TEXT].vectors]),
+        names.sentences,
+        Vectors([names.vectors]),
+        build.inputs.texts,
+        encoder.encode,
+        encoder.tokens,
+    )
+    return {} if rule is None else dataclasses.asdict(rule)

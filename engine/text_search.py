@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -185,6 +187,7 @@ class TextSearch:
         self.graph, self.similarity, self.encode = graph, similarity, encode
         self.spelling = Spelling(graph, similarity, tokens)
         self._hierarchy, self._searcher = hierarchy, searcher
+        self._branch: tuple[Rows, Searcher] | None = None
         self._names, self._owners = names, owners
 
     @classmethod
@@ -203,6 +206,21 @@ class TextSearch:
             encoder.encode,
             encoder.tokens,
         )
+
+    def within(self, rows: Rows) -> TextSearch:
+        """Return the search of some entities only.
+
+        Args:
+            rows: The entities, ascending.
+        """
+        owners = self.similarity.owners
+        other = copy.copy(self)
+        other.similarity = dataclasses.replace(
+            self.similarity,
+            lengths=np.where(np.isin(owners, rows), self.similarity.lengths, np.float32(np.inf)),
+        )
+        other._branch = rows, Searcher(Vectors([self._searcher.vectors[rows]]))
+        return other
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -270,7 +288,11 @@ class TextSearch:
         """
         stored = self._searcher.vectors
         own = np.array([rows[0] for rows in vectors]).reshape(len(queries), stored.dim)
-        similar = self._searcher.top(own, most, exclude)
+        if self._branch is None:
+            similar = [rows for rows, _ in self._searcher.top(own, most, exclude)]
+        else:
+            branch, searcher = self._branch
+            similar = [branch[rows] for rows, _ in searcher.top(own, most)]
         return [
             np.setdiff1d(
                 np.concatenate(
@@ -282,7 +304,7 @@ class TextSearch:
                 ).astype(np.int64),
                 left_out,
             )
-            for query, (rows, _), left_out in zip(queries, similar, exclude, strict=True)
+            for query, rows, left_out in zip(queries, similar, exclude, strict=True)
         ]
 
     def parts(self, query: Query, vectors: NDArray[np.float32], rows: Rows) -> Parts:

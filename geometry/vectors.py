@@ -61,6 +61,15 @@ class Vectors:
             )
         return self if dim == self.dim else Vectors([shard[:, :dim] for shard in self.shards])
 
+    def replacing(self, rows: NDArray[np.integer], values: NDArray[np.floating]) -> Vectors:
+        """Return the vectors with some rows replaced, without a copy of the others.
+
+        Args:
+            rows: The rows, ascending.
+            values: Their new vectors, of shape (rows, dim).
+        """
+        return _Replaced(self, rows, values)
+
     def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """Yield (first row, vectors) in pieces of at most :data:`SHARD_BYTES`."""
         step = max(1, SHARD_BYTES // (4 * self.dim))
@@ -68,6 +77,33 @@ class Vectors:
             for start in range(0, len(shard), step):
                 yield first + start, shard[start : start + step]
                 release(shard)
+
+
+class _Replaced(Vectors):
+    """Vectors of which some rows are replaced; see :meth:`Vectors.replacing`."""
+
+    def __init__(
+        self, vectors: Vectors, rows: NDArray[np.integer], values: NDArray[np.floating]
+    ) -> None:
+        super().__init__(vectors.shards)
+        self._rows, self._values = rows, values
+
+    def __getitem__(self, rows: NDArray[np.integer]) -> NDArray[np.float32]:
+        found = np.array(super().__getitem__(rows))
+        if len(self._rows):
+            places = np.searchsorted(self._rows, rows).clip(max=len(self._rows) - 1)
+            here = self._rows[places] == rows
+            found[here] = self._values[places[here]]
+        return found
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Yield (first row, vectors) in pieces, as the other vectors do."""
+        for first, block in super().blocks():
+            here = slice(*np.searchsorted(self._rows, (first, first + len(block))))
+            if here.start < here.stop:
+                block = np.array(block)
+                block[self._rows[here] - first] = self._values[here]
+            yield first, block
 
 
 def release(vectors: NDArray[np.float32]) -> None:

@@ -29,6 +29,7 @@ from ontodex.indexers.steps.embed_links import (
 )
 from ontodex.indexers.steps.embed_sentences import EmbedSentences
 from ontodex.indexers.steps.encode_texts import EncodeTexts
+from ontodex.indexers.steps.fit_grounding import FitGrounding, GroundingFitter
 from ontodex.indexers.steps.learn_links import LearnLinks
 from ontodex.indexers.steps.store import MakeCandidates, Store
 from ontodex.storage import generations
@@ -44,15 +45,21 @@ JOB = "job.json"
 """File with the checksum of a build's inputs; a build with the same checksum resumes."""
 
 
-def steps_of(train: LinkTrainer | None = None, train_kge: KGETrainer | None = None) -> list[Step]:
+def steps_of(
+    train: LinkTrainer | None = None,
+    train_kge: KGETrainer | None = None,
+    fit_grounding: GroundingFitter | None = None,
+) -> list[Step]:
     """Return the steps of a build, in order.
 
     Args:
         train: Trains a link encoder if none is given; ``None`` for no training.
         train_kge: Trains KGE vectors; ``None`` for an index without graph features.
+        fit_grounding: Fits the rule of grounding; ``None`` for an index without one.
     """
     return [
         EncodeTexts(),
+        FitGrounding(fit_grounding),
         TrainLinks(train),
         EmbedLinks(),
         LearnLinks(train_kge),
@@ -73,6 +80,7 @@ def build_index(
     *,
     train: LinkTrainer | None = None,
     train_kge: KGETrainer | None = None,
+    fit_grounding: GroundingFitter | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
@@ -88,6 +96,7 @@ def build_index(
         encoders: The encoder of each space.
         train: Trains a link encoder if none is given; ``None`` for no training.
         train_kge: Trains KGE vectors; ``None`` for an index without graph features.
+        fit_grounding: Fits the rule of grounding; ``None`` for an index without one.
         texts: Settings of entity texts. A space whose encoder has its own settings of entity texts
             uses the encoder's settings.
         settings: Further settings that the result depends on, for the manifest.
@@ -106,7 +115,7 @@ def build_index(
             f"{path}: expected an index or an empty folder, found other files; choose another name"
         )
     with generations.writer(path):
-        steps = steps_of(train, train_kge)
+        steps = steps_of(train, train_kge, fit_grounding)
         return build_generation(graph, path, encoders, steps, texts, settings, quiet=quiet)
 
 

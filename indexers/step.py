@@ -89,6 +89,7 @@ class Entries:
     blobs: dict[str, BlobInfo] = field(default_factory=dict)
     encoders: dict[str, dict[str, Any]] = field(default_factory=dict)
     neighbour_voting: dict[str, dict[str, Any]] = field(default_factory=dict)
+    grounding: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
 

@@ -263,6 +263,7 @@ class Index:
             },
             "encoders": manifest.encoders,
             "neighbour_voting": manifest.neighbour_voting,
+            "grounding": manifest.grounding,
             "settings": manifest.settings,
             "bytes": sum(info.bytes for info in manifest.files.values()),
             "seconds": manifest.seconds,

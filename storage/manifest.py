@@ -78,6 +78,8 @@ class Manifest:
         settings: Settings of the build.
         neighbour_voting: Weights of neighbour voting by question, ``"parents"`` and ``"children"``;
             empty in an index without a hierarchy space.
+        grounding: Weights and threshold of grounding, fitted to the graph; empty if it has too few
+            synonyms to fit them.
         files: Length and checksum of each file, by its path in the generation's folder.
         blobs: Type, shape and checksum of each array in the store.
         tree_checksum: Checksum of the store outside its large blobs
@@ -102,6 +104,7 @@ class Manifest:
     tree_checksum: str
     seconds: dict[str, float] = field(default_factory=dict)
     mappings: list[dict[str, Any]] = field(default_factory=list)
+    grounding: dict[str, Any] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
         """Write ``manifest.json``, with a checksum of the other content."""

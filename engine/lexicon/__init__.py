@@ -75,6 +75,11 @@ class Lexicon:
         lines = lzma.decompress(FILE.read_bytes()).decode().splitlines()
         return cls([line.split("\t") for line in lines])
 
+    @property
+    def words(self) -> list[str]:
+        """All lemmas, each once."""
+        return list(self._numbers)
+
     def variants(self, query: str, names: NameSimilarity, most: int) -> list[str]:
         """Return a query with one to three of its words replaced, in each way that may match.
 
