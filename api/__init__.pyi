@@ -4,10 +4,16 @@ from ontodex.engine.engine import Engine as Engine
 from ontodex.engine.plotting.tree import draw_tree as draw_tree
 from ontodex.engine.results.audit_rows import Audit as Audit
 from ontodex.engine.results.audit_rows import AuditRow as AuditRow
+from ontodex.engine.results.completions import Completion as Completion
+from ontodex.engine.results.completions import Completions as Completions
+from ontodex.engine.results.descriptions import Description as Description
+from ontodex.engine.results.descriptions import LinkedEntities as LinkedEntities
 from ontodex.engine.results.embeddings import Embeddings as Embeddings
 from ontodex.engine.results.explanation import Explanation as Explanation
 from ontodex.engine.results.explanation import Reason as Reason
 from ontodex.engine.results.explanation import SimilarCase as SimilarCase
+from ontodex.engine.results.groundings import Grounding as Grounding
+from ontodex.engine.results.groundings import Groundings as Groundings
 from ontodex.engine.results.hits import Hit as Hit
 from ontodex.engine.results.hits import Hits as Hits
 from ontodex.engine.results.link import Link as Link

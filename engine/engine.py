@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.batches import answer_each, single
+from ontodex.engine.completion import complete
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
+from ontodex.engine.description import describe
 from ontodex.engine.embeddings import OF_LINKS, SPACES, embed, embeddings
 from ontodex.engine.entailment import Entailments
 from ontodex.engine.grounding import SHIPPED, GroundingRule, ground
@@ -20,9 +22,11 @@ from ontodex.engine.known import Known
 from ontodex.engine.lifecycle import LifecycleGuard, guarded
 from ontodex.engine.links import LinkQuestions, Links
 from ontodex.engine.plotting.hierarchy import draw_hierarchy, draw_norms
-from ontodex.engine.resolve import expect_pairs, list_of, resolve_entity
+from ontodex.engine.resolve import ResolvedTerm, expect_pairs, list_of, resolve_entity
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.audit_rows import Audit
+from ontodex.engine.results.completions import Completions
+from ontodex.engine.results.descriptions import Description
 from ontodex.engine.results.embeddings import Embeddings
 from ontodex.engine.results.groundings import Groundings
 from ontodex.engine.results.hits import Hits
@@ -47,7 +51,7 @@ from ontodex.storage.space_names import LINK, TEXT
 __all__ = ["Engine"]
 
 
-@guarded("audit", "embed", "ground", "embeddings", "plot", "plot_norms")
+@guarded("audit", "complete", "describe", "embed", "ground", "embeddings", "plot", "plot_norms")
 class Engine(LinkQuestions):
     """Answers questions from an index, in any number of threads of the process that opened it.
 
@@ -229,6 +233,39 @@ class Engine(LinkQuestions):
         """
         rows = None if branch is None else self._branch(branch)
         return ground(self._text_search, self._word_differences, self._grounding, texts, rows)
+
+    def describe(self, entity: str) -> Description:
+        """Describe an entity: its names, definition, place in the hierarchy and links.
+
+        Of many parents, children or linked entities, the first eight are named, by label, beside
+        their number; of the paths to the roots of the hierarchy, the three shortest.
+
+        Args:
+            entity: A CURIE, an IRI, a label or a synonym. The id of an obsolete entity describes
+                its replacement, if the source names one.
+
+        Raises:
+            UnknownEntity: If the graph does not have the entity.
+        """
+        term = self._expect_entity(entity, "to describe")
+        return describe(self.graph, self.hierarchy, term, self.index.manifest.spaces)
+
+    def complete(self, prefix: str, k: int = 10) -> Completions:
+        """Complete a name as it is typed, by the start of any word of a label or synonym.
+
+        Case and accents do not matter. Labels come before synonyms, names that start with the
+        prefix before names with a word inside that does, shorter names before longer ones. Each
+        entity is listed once.
+
+        Args:
+            prefix: The letters typed so far, of one or several words. A space at the end ends the
+                last word.
+            k: Number of names.
+
+        Raises:
+            SettingsError: If ``k`` is below 1, or the prefix is empty.
+        """
+        return complete(self.graph, self.resources.name_completion, prefix, k)
 
     # Hierarchy -----------------------------------------------------------------------------------
 
@@ -531,12 +568,13 @@ class Engine(LinkQuestions):
         Raises:
             UnknownEntity: If the graph does not have the entity.
         """
-        row = self._expect_entity(entity, "for a branch")
+        row = self._expect_entity(entity, "for a branch").row
+        assert row is not None
         below = [] if self.hierarchy is None else self.hierarchy.descendants(row).tolist()
         return np.array(sorted({row, *below}), dtype=np.int64)
 
-    def _expect_entity(self, entity: str, what: str) -> int:
-        """Return the row of an entity.
+    def _expect_entity(self, entity: str, what: str) -> ResolvedTerm:
+        """Resolve an entity.
 
         Args:
             entity: A CURIE, an IRI, a label or a synonym.
@@ -552,7 +590,7 @@ class Engine(LinkQuestions):
                 f"{self.graph.source}: expected an entity {what}, found free text {entity!r}"
                 f"{nearest(entity, self.graph.labels)}; search finds entities by any text"
             )
-        return one.row
+        return one
 
     @cached_property
     def _conditions(self) -> Conditions:

@@ -10,6 +10,7 @@ from ontodex.encoders.index_encoders import StoredEncoders
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import CASE_BASED, GraphFeatures
+from ontodex.scoring.name_completion import NameCompletion
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.storage.index import Index
 from ontodex.storage.space_names import HYBRID, LINK
@@ -52,6 +53,11 @@ class Resources:
     def name_similarity(self) -> NameSimilarity:
         """Similarity of the entities' names by trigrams."""
         return NameSimilarity.read(self.index.blobs.get)
+
+    @cached_property
+    def name_completion(self) -> NameCompletion:
+        """The sorted words of the entities' names."""
+        return NameCompletion.read(self.index.blobs.get)
 
     @cached_property
     def graph_features(self) -> GraphFeatures | None:

@@ -9,6 +9,13 @@ import typer
 
 import ontodex
 from ontodex.cli.answers import answer, expect_one_form, open_engine, show, singles
+from ontodex.cli.columns import (
+    column_of,
+    expect_table_file,
+    read_rows,
+    table_text,
+    write_rows,
+)
 from ontodex.cli.options import (
     Also,
     Batch,
@@ -30,6 +37,9 @@ from ontodex.errors import SettingsError
 
 __all__ = ["COMMANDS"]
 
+GROUNDED = ("term_id", "term_label", "probability", "decision")
+"""Columns that ``ground`` adds to a table."""
+
 
 def search(
     index: IndexPath, text: Text = None, k: K = 10,
@@ -47,6 +57,73 @@ def search(
             json,
             tsv,
         )
+
+
+def ground(
+    index: IndexPath,
+    file: Annotated[
+        Path, typer.Argument(help="A table (TSV, CSV or Excel); its first row names the columns.")
+    ],
+    column: Annotated[
+        str | None,
+        typer.Option(help="Name of the column; not needed if there is one.", show_default=False),
+    ] = None,
+    branch: Annotated[
+        str | None, typer.Option(help="Keep only this entity and those below.", show_default=False)
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="File to write: .tsv, .csv or .xlsx.", show_default=False
+        ),
+    ] = None,
+    json: Json = False,
+    device: Device = "auto",
+) -> None:
+    """Find the term that each text of a column means, or none, with a probability.
+
+    The table is printed with the columns term_id, term_label, probability and decision (match or
+    none) added; the term is the most probable one, whatever the decision.
+    """
+    if output is not None:
+        expect_table_file(output)
+    rows = read_rows(file)
+    at = column_of(rows[0], column, file)
+    with open_engine(index, device) as engine:
+        found = engine.ground([row[at] for row in rows[1:]], branch=branch)
+    added = [[one.term_id, one.term_label, one.probability, one.decision or None] for one in found]
+    table = [[*rows[0], *GROUNDED]]
+    table += [[*row, *more] for row, more in zip(rows[1:], added, strict=True)]
+    if output is not None:
+        write_rows(table, output)
+    if json:
+        show(found, json=True)
+    elif output is None:
+        shown = [
+            [printable(cell) if isinstance(cell, str) else cell for cell in row] for row in table
+        ]
+        typer.echo(table_text(shown), nl=False)
+
+
+def complete(
+    index: IndexPath,
+    prefix: Annotated[str, typer.Argument(help="Letters typed so far.")],
+    k: K = 10, json: Json = False, tsv: Tsv = False,
+) -> None:  # fmt: skip
+    """Complete a name: labels and synonyms with a word that starts with PREFIX."""
+    expect_one_form(json=json, tsv=tsv)
+    with open_engine(index, "cpu") as engine:
+        show(engine.complete(prefix, k), json=json, tsv=tsv)
+
+
+def describe(
+    index: IndexPath,
+    entity: Annotated[str, typer.Argument(help="A CURIE, an IRI, a label or a synonym.")],
+    json: Json = False,
+) -> None:
+    """Print what the graph says of an entity: names, definition, hierarchy and links."""
+    with open_engine(index, "cpu") as engine:
+        show(engine.describe(entity), json=json)
 
 
 def similar(
@@ -321,6 +398,9 @@ def plot(
 
 COMMANDS = (
     search,
+    ground,
+    complete,
+    describe,
     similar,
     tails,
     heads,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ontodex.geometry.vectors import Vectors
 from ontodex.indexers.embed import text_keys
 from ontodex.indexers.step import Build, Step
+from ontodex.scoring.name_completion import NameCompletion
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.storage.blobs import BlobWriter
 from ontodex.storage.candidates import EXACT_UP_TO, make_candidates, measure_recall
@@ -72,7 +73,9 @@ class Store(Step):
 
 def _arrays(build: Build) -> dict[str, NDArray[Any]]:
     """Return all arrays of the store besides vectors, by blob name."""
-    arrays = graph_blobs(build.inputs.graph) | NameSimilarity.of(build.inputs.graph).arrays()
+    graph = build.inputs.graph
+    arrays = graph_blobs(graph) | NameSimilarity.of(graph).arrays()
+    arrays |= NameCompletion.of(graph).arrays()
     for name, space in build.spaces.items():
         if space.extends is None:
             arrays[f"{name}/keys"] = text_keys(space.texts)

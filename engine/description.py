@@ -1,0 +1,88 @@
+"""Description of an entity: what the graph says of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+import numpy as np
+
+from ontodex.engine.resolve import ResolvedTerm
+from ontodex.engine.results.descriptions import Description, LinkedEntities
+from ontodex.graph import Hierarchy, KnowledgeGraph, inverse_text
+
+__all__ = ["describe"]
+
+FIRST = 8
+"""Number of parents, children and linked entities that are named."""
+
+PATHS, STEPS = 3, 10_000
+"""Number of paths to the root, and of unfinished paths that are followed for them."""
+
+
+def describe(
+    graph: KnowledgeGraph,
+    hierarchy: Hierarchy | None,
+    term: ResolvedTerm,
+    spaces: Iterable[str],
+) -> Description:
+    """Describe an entity.
+
+    Args:
+        graph: The graph.
+        hierarchy: Its hierarchy, if it has one.
+        term: The entity.
+        spaces: Names of the spaces of the index.
+    """
+    row = term.row
+    assert row is not None
+    parents = [] if hierarchy is None else hierarchy.parents(row).tolist()
+    children = [] if hierarchy is None else hierarchy.children(row).tolist()
+    return Description(
+        term.resolution,
+        graph.ids[row],
+        graph.labels[row],
+        graph.synonyms[row],
+        graph.alternative_ids[row],
+        graph.definitions[row],
+        _linked(graph, "parents", parents),
+        _linked(graph, "children", children),
+        () if hierarchy is None else tuple(_paths(graph, hierarchy, row)),
+        tuple(_links(graph, row)),
+        tuple(spaces),
+    )
+
+
+def _linked(graph: KnowledgeGraph, relation: str, rows: Iterable[int]) -> LinkedEntities:
+    named = sorted((graph.labels[row].casefold(), row) for row in set(rows))
+    first = tuple((graph.ids[row], graph.labels[row]) for _, row in named[:FIRST])
+    return LinkedEntities(relation, len(named), first)
+
+
+def _links(graph: KnowledgeGraph, row: int) -> Iterable[LinkedEntities]:
+    """Yield the entities linked by each relation outside the hierarchy, then by its inverse."""
+    for (relations, others), is_inverse in (
+        (graph.outgoing(row), False),
+        (graph.incoming(row), True),
+    ):
+        for number in np.unique(relations).tolist():
+            if number not in graph.hierarchy_relations:
+                label = graph.relation_labels[number]
+                name = inverse_text(label) if is_inverse else label
+                yield _linked(graph, name, others[relations == number].tolist())
+
+
+def _paths(graph: KnowledgeGraph, hierarchy: Hierarchy, row: int) -> Iterable[tuple[str, ...]]:
+    """Yield some paths from a root to an entity, shortest first; none for a root."""
+    unfinished: deque[tuple[int, ...]] = deque([(row,)])
+    found = 0
+    for _ in range(STEPS):
+        if not unfinished or found == PATHS:
+            return
+        path = unfinished.popleft()
+        above = hierarchy.parents(path[0]).tolist()
+        if above:
+            unfinished.extend((parent, *path) for parent in above)
+        elif len(path) > 1:
+            found += 1
+            yield tuple(graph.labels[one] for one in path)

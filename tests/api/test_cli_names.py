@@ -1,0 +1,76 @@
+"""ground, complete and describe on the command line, as a process."""
+
+import json
+
+import openpyxl
+import pytest
+
+
+def test_a_column_is_grounded_and_its_rows_stay(shell, small_index, tmp_path):
+    table = tmp_path / "typed.csv"
+    table.write_text('﻿who,"what, exactly"\n1,dog\n2,\n3,"ex:cow"\n4,dog\n', encoding="utf-8")
+    status, out, err = shell("ground", small_index, table, "--column", "what, exactly")
+    assert (status, err) == (0, "")
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert rows[0] == [
+        *("who", "what, exactly"),
+        *("term_id", "term_label", "probability", "decision"),
+    ]
+    assert rows[1][2:4] == ["ex:dog", "dog"]
+    assert rows[1][5] == "match"
+    assert rows[2] == ["2", "", "", "", "", ""]
+    assert rows[3] == ["3", "ex:cow", "ex:cow", "cow", "1.000000", "match"]
+    assert rows[4][1:] == rows[1][1:]
+    status, out, _ = shell("ground", small_index, table, "--column", "what, exactly", "--json")
+    assert [one["term_id"] for one in json.loads(out)["groundings"]] == [
+        *("ex:dog", None, "ex:cow", "ex:dog")
+    ]
+
+
+def test_a_workbook_is_read_and_written(shell, small_index, tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["name"], ["farm"], [None], ["=dog"]):
+        book.active.append(row)
+    book.active["A4"].data_type = "s"
+    book.save(tmp_path / "typed.xlsx")
+    made = tmp_path / "made.xlsx"
+    status, out, err = shell(
+        "ground", small_index, tmp_path / "typed.xlsx", "--branch", "place", "-o", made
+    )
+    assert (status, out, err) == (0, "", "")
+    rows = list(openpyxl.load_workbook(made).active.iter_rows(values_only=True))
+    assert rows[0] == ("name", "term_id", "term_label", "probability", "decision")
+    assert rows[1][:3] == ("farm", "ex:farm", "farm")
+    assert rows[2] == (None,) * 5
+    assert rows[3][0] == "=dog"
+    assert openpyxl.load_workbook(made).active["A4"].data_type == "s"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["--column", "nmae"], 2, "did you mean 'name'"),
+        ([], 2, "expected --column with one of 'name', 'more', found none"),
+        (["--column", "name", "-o", "x.pdf"], 2, "ends in .tsv, .csv or .xlsx, found '.pdf'"),
+        (["--column", "name", "--branch", "nowhere"], 1, "found free text 'nowhere'"),
+    ],
+)
+def test_wrong_usage_is_explained(shell, small_index, tmp_path, arguments, status, says):
+    table = tmp_path / "typed.tsv"
+    table.write_text("name\tmore\ndog\t1\n")
+    found, _, err = shell("ground", small_index, table, *arguments)
+    assert (found, says in err) == (status, True), err
+
+
+def test_names_are_completed_and_entities_described(shell, small_index):
+    status, out, _ = shell("complete", small_index, "du", "-k", "2", "--json")
+    assert status == 0
+    assert [one["name"] for one in json.loads(out)["completions"]] == ["duck", "young duck"]
+    status, out, _ = shell("complete", small_index, "du", "--tsv")
+    assert out.splitlines()[:2] == ["name\tid\tlabel\tkind", "duck\tex:duck\tduck\tlabel"]
+    status, out, _ = shell("describe", small_index, "duck", "--json")
+    assert (status, json.loads(out)["id"]) == (0, "ex:duck")
+    status, out, _ = shell("describe", small_index, "duck")
+    assert out.startswith("duck (ex:duck)\n")
+    status, _, err = shell("describe", small_index, "dukc")
+    assert (status, "found free text 'dukc'" in err) == (1, True)
