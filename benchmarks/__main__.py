@@ -30,6 +30,7 @@ BENCHMARKS = {
     "unseen-relations": "link prediction by relations left out of training (needs --data)",
     "conditional": "conditional similarity, by architecture, WN18RR and FB15k-237 (needs --data)",
     "search": "entities found by synonyms, misspelt names and definitions (needs --data)",
+    "ground": "texts to terms or to none: synonyms, misspelt labels, other terms (needs --data)",
     "everyday": "lay words, misspelt, described and foreign names, and new terms, on six graphs",
     "conditional-ranking": "entities ranked by similarity under a relation (needs --data)",
     "link-weights": "candidates by which link weights are fitted, on validation (needs --data)",

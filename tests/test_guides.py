@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pytest
 
 import ontodex
@@ -80,6 +81,11 @@ def folder(tmp_path_factory):
             builder.triple(graph.ids[head], graph.relation_ids[relation], graph.ids[tail])
     write_tsv(builder.build(), place / "annotations")
     (place / "questions.tsv").write_text("Marfan syndrome\thas phenotype\n")
+    (place / "visits.csv").write_text("visit,complaint\n1,cannot sleep\n2,arachnodactily\n")
+    book = openpyxl.Workbook()
+    for cells in (("visit", "complaint"), (1, "Insomnia"), (2, None)):
+        book.active.append(cells)
+    book.save(place / "visits.xlsx")
     (place / "new-terms.txt").write_text("sleeping badly because of pain\nInsomnia\n")
     (place / "new-terms.obo").write_text(
         "format-version: 1.4\n\n[Term]\nid: HP:9999999\nname: Trouble staying awake\n"
@@ -136,9 +142,8 @@ def run_shell(blocks, folder, more):
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
 def test_the_python_answers(asked):
-    tails, heads, relations, search, similar, under, parents, children, place, entailed, batch = (
-        asked
-    )
+    tails, heads, relations, search, similar, under, parents, children, place, *others = asked
+    entailed, batch, grounded = others
     assert len(tails) == 10
     assert not any(hit.known for hit in tails)
     assert heads.resolutions["tail"].label == "Arachnodactyly"
@@ -153,6 +158,8 @@ def test_the_python_answers(asked):
     assert len(place) == 5
     assert all(hit.text for hit in entailed)
     assert [len(hits) for hits in batch] == [10, 10]
+    assert grounded["term_label"][1] == "Arachnodactyly"
+    assert grounded["decision"].tolist()[1:] == ["match", "none"]
 
 
 def test_the_shell_answers(asked, folder):
@@ -160,6 +167,10 @@ def test_the_shell_answers(asked, folder):
         SHELL + GROWING_SHELL, folder, {"build": None}
     )  # the Python blocks built the same index
     assert (folder / "answers.jsonl").read_text().startswith('{"query"')
+    assert "2\tarachnodactily\tHP:0001166" in (folder / "grounded.tsv").read_text()
+    rows = list(openpyxl.load_workbook(folder / "grounded.xlsx").active.iter_rows(values_only=True))
+    assert rows[1][3] == "Insomnia"
+    assert rows[2][2:] == (None,) * 4
     assert "HP:9999999" in (folder / "hp.nq").read_text().replace("HP_", "HP:")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -92,7 +92,7 @@ def ground(
     with open_engine(index, device) as engine:
         found = engine.ground([row[at] for row in rows[1:]], branch=branch)
     added = [[one.term_id, one.term_label, one.probability, one.decision or None] for one in found]
-    table = [[*rows[0], *GROUNDED]]
+    table: list[list[Any]] = [[*rows[0], *GROUNDED]]
     table += [[*row, *more] for row, more in zip(rows[1:], added, strict=True)]
     if output is not None:
         write_rows(table, output)
