@@ -16,7 +16,7 @@ from ontodex.engine.conditions import DISK, MEMORY, Conditions
 from ontodex.engine.description import describe
 from ontodex.engine.embeddings import OF_LINKS, SPACES, embed, embeddings
 from ontodex.engine.entailment import Entailments
-from ontodex.engine.grounding import SHIPPED, GroundingRule, ground
+from ontodex.engine.grounding import SHIPPED, GroundingRule, ground, homonym_share
 from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
 from ontodex.engine.known import Known
 from ontodex.engine.lifecycle import LifecycleGuard, guarded
@@ -232,7 +232,14 @@ class Engine(LinkQuestions):
             UnknownEntity: If the graph does not have the entity ``branch``.
         """
         rows = None if branch is None else self._branch(branch)
-        return ground(self._text_search, self._word_differences, self._grounding, texts, rows)
+        return ground(
+            self._text_search,
+            self._word_differences,
+            self._grounding,
+            self._sure,
+            texts,
+            rows,
+        )
 
     def describe(self, entity: str) -> Description:
         """Describe an entity: its names, definition, place in the hierarchy and links.
@@ -561,6 +568,11 @@ class Engine(LinkQuestions):
         fitted = self.index.manifest.grounding
         where = str(self.index.folder / "manifest.json")
         return settings_from(GroundingRule, fitted, where) if fitted else SHIPPED
+
+    @cached_property
+    def _sure(self) -> float:
+        """Probability that a text that is the name of one entity means this entity."""
+        return 1 - homonym_share(self.graph) / 2
 
     def _branch(self, entity: str) -> NDArray[np.int64]:
         """Return the rows of an entity and its descendants, ascending.

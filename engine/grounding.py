@@ -60,6 +60,9 @@ A lead is the difference from the best other answer; see
 :class:`~ontodex.scoring.word_differences.WordDifferences` for the words.
 """
 
+ALONE, MISSING, USUAL = 8, 9, 10
+"""Places of the weights of words, and of the usual difference, in :data:`FEATURES`."""
+
 USUAL_DIFFERENCE = 3.0
 """Weight of a usual difference in the lead of the words."""
 
@@ -128,11 +131,17 @@ class Candidates:
     rows: Rows
     features: Floats
 
+    def without(self, row: int) -> Candidates:
+        """Return the answers without an entity."""
+        kept = self.rows != row
+        return Candidates(self.rows[kept], _with_leads(self.features[kept]))
+
 
 def ground(
     index: TextSearch,
     differences: WordDifferences,
     rule: GroundingRule,
+    sure: float,
     texts: Sequence[str],
     branch: Rows | None = None,
 ) -> Groundings:
@@ -142,6 +151,7 @@ def ground(
         index: The names and texts to compare with.
         differences: Differences of the names of the graph.
         rule: The probability of an answer, and the smallest one of a match.
+        sure: Probability that the only entity of a name is meant.
         texts: The texts; each distinct text is asked once.
         branch: The terms that are kept, ascending; ``None`` for all.
 
@@ -156,7 +166,6 @@ def ground(
     distinct = [text for text in dict.fromkeys(texts) if text.strip()]
     found: dict[str, Grounding] = {}
     unknown = []
-    sure = 1 - homonym_share(index.graph) / 2
     for text in distinct:
         known = _by_name(index.graph, text, sure, rule.threshold, branch)
         if known is None:
@@ -181,7 +190,10 @@ def ground(
 
 
 def homonym_share(graph: KnowledgeGraph) -> float:
-    """Return the share of the names, labels and synonyms, that several entities have."""
+    """Return the share of the names, labels and synonyms, that several entities have.
+
+    A name of one entity has another meaning, which the graph lacks, about as often.
+    """
     names = graph.names
     chosen = np.isin(names.kinds, (NameKind.LABEL, NameKind.SYNONYM))
     hashes, rows = names.hashes[chosen], names.rows[chosen]
@@ -199,7 +211,6 @@ def candidates_of(
     index: TextSearch,
     differences: WordDifferences,
     texts: Sequence[str],
-    without: Sequence[int] | None = None,
 ) -> list[Candidates]:
     """Return the best answers of the search for texts that no entity has as a name.
 
@@ -207,16 +218,11 @@ def candidates_of(
         index: The names and texts to compare with.
         differences: Differences of the names of the graph.
         texts: The texts.
-        without: For each text, the entity that is left out; -1 for none.
     """
     resolved = resolve_entities(index.graph, texts, any_text=True)
     queries = [index.query(one.unless_named, lexicon=True) for one in resolved]
     vectors = index.vectors(queries)
-    apart = [
-        no_rows() if row < 0 else np.array([row])
-        for row in (without if without is not None else [-1] * len(texts))
-    ]
-    found = index.candidates(queries, vectors, apart, CANDIDATES)
+    found = index.candidates(queries, vectors, [no_rows()] * len(texts), CANDIDATES)
     return [
         _candidates(index, differences, text, query, own, rows)
         for text, query, own, rows in zip(texts, queries, vectors, found, strict=True)
@@ -241,21 +247,29 @@ def _candidates(
             for row in chosen.tolist()
         ]
     ).reshape(len(chosen), 6)
-    closeness = USUAL_DIFFERENCE * words[:, 2] - words[:, 0] - words[:, 1]
-    letters = parts.letters[best]
+    count = len(chosen)
     columns = [
         scores[best],
-        _lead(scores[best]),
+        np.zeros(count),
         parts.names[best],
         parts.texts[best],
-        letters,
-        _lead(letters),
-        np.full(len(chosen), query.unknown),
-        np.full(len(chosen), np.log(max(1, len(text.split())))),
+        parts.letters[best],
+        np.zeros(count),
+        np.full(count, query.unknown),
+        np.full(count, np.log(max(1, len(text.split())))),
         *words.T,
-        _lead(closeness),
+        np.zeros(count),
     ]
-    return Candidates(chosen, np.stack(columns, axis=1))
+    return Candidates(chosen, _with_leads(np.stack(columns, axis=1)))
+
+
+def _with_leads(features: Floats) -> Floats:
+    """Return features of answers to one text, with the leads computed from the others."""
+    features = features.copy()
+    closeness = USUAL_DIFFERENCE * features[:, USUAL] - features[:, ALONE] - features[:, MISSING]
+    for lead, values in ((1, features[:, 0]), (5, features[:, 4]), (14, closeness)):
+        features[:, lead] = _lead(values)
+    return features
 
 
 def _lead(values: Floats) -> Floats:

@@ -148,9 +148,9 @@ def ask_held_out(
     asked = synonyms + others
     differences = WordDifferences.of(fewer)
     found = candidates_of(index, differences, [text for text, _ in asked])
-    without = candidates_of(
-        index, differences, [text for text, _ in synonyms], [row for _, row in synonyms]
-    )
+    without = [
+        candidates.without(row) for candidates, (_, row) in zip(found, synonyms, strict=False)
+    ]
     return Asked(np.array([row for _, row in asked]), found, without)
 
 
