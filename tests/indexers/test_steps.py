@@ -63,6 +63,7 @@ def test_steps_make_what_they_say_and_their_working_files_are_removed(
         assert set(engine.index.manifest.seconds) == {
             "encode",
             "train",
+            "fit grounding",
             "fit hierarchy",
             "store",
             "candidates",
