@@ -216,8 +216,8 @@ class Engine(LinkQuestions):
         graph, to misspelt labels, and to words that the graph does not have: it assumes that about
         half of the texts mean an entity. A match is an answer with at least the probability above
         which 98 % of the answers to these synonyms and labels are right, and at most 2 % of the
-        other words have a match. A graph with too few synonyms takes a rule that was fitted to
-        other graphs.
+        other words have a match; among synonyms alone, fewer are right. A graph with too few
+        synonyms takes a rule that was fitted to other graphs.
 
         Args:
             texts: The texts; each distinct text is asked once. Empty texts get no answer.
