@@ -144,8 +144,7 @@ def _change(
 ) -> LowRank:
     if set(two) != {"A", "B"}:
         raise ValueError(
-            f"{module}: expected the matrices A and B of plain LoRA, found "
-            f"{', '.join(sorted(two))}"
+            f"{module}: expected the matrices A and B of plain LoRA, found {', '.join(sorted(two))}"
         )
     inner, outer = two["A"], scale * two["B"]
     found = (*outer.shape[:1], *inner.shape[1:])
@@ -164,4 +163,3 @@ def _expect_plain(config: dict[str, Any]) -> None:
     odd |= {key: config[key] for key in ("init_lora_weights",) if config.get(key) not in _STARTS}
     if odd:
         raise ValueError(f"expected plain LoRA, found the settings {odd}")
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -59,7 +58,7 @@ ERF_LIMIT = 4.0
 
 
 def erf(values: Floats) -> Floats:
-    """Return the error function, with an absolute error of at most 3e-7.
+    """Return the error function, with an absolute error of at most 5e-7.
 
     A rational function of odd degree 13 over degree 8, as in Eigen and TensorFlow.
 
@@ -110,7 +109,7 @@ class ShortTexts:
         adapter: Path | None = None,
         max_tokens: int | None = None,
     ) -> None:
-        self._unit, self._vocabulary = unit, folder / TOKENIZER
+        self._unit = unit
         try:
             self._first = pooling(folder) == "cls"
             config = model_settings(folder)
@@ -121,6 +120,9 @@ class ShortTexts:
             self.longest: int = min(
                 longest_text(folder), max_tokens or config["max_position_embeddings"]
             )
+            self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+            self._tokenizer.no_padding()
+            self._tokenizer.no_truncation()
             self._weights: Mapping[str, Floats] = mapped_weights(folder / WEIGHTS)
             self._expect_shapes(config["vocab_size"], config["intermediate_size"])
         except Exception as error:
@@ -152,18 +154,6 @@ class ShortTexts:
                 raise ValueError(
                     f"{name}: expected the shape {shape}, found {self._weights[name].shape}"
                 )
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        try:
-            tokenizer = Tokenizer.from_file(str(self._vocabulary))
-        except Exception as error:  # tokenizers raises the class itself
-            raise EncoderError(
-                f"{self._vocabulary}: expected a tokenizer, found one that does not load ({error})"
-            ) from error
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return tokenizer
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, without truncation."""

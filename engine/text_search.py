@@ -168,7 +168,8 @@ def _vectors(resources: Resources, queries: Sequence[_Query]) -> list[NDArray[np
         ]
         for query in queries
     ]
-    encoded = np.asarray(resources.encoders.text.encode([text for own in texts for text in own]))
+    every = [text for own in texts for text in own]
+    encoded = resources.encoders.text.encode(every) if every else np.zeros((0, 0), np.float32)
     ends = np.cumsum([len(own) for own in texts])
     stored = resources.index.vectors(TEXT)
     return [

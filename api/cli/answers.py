@@ -32,8 +32,7 @@ def open_engine(
     index: Path, device: str, also_known: Sequence[Path] | None = None, rerank: Path | None = None
 ) -> ontodex.Engine:
     """Open an index, with files of additional known triples and a cross-encoder that re-ranks."""
-    known = [ontodex.read(source) for source in also_known or ()]
-    return ontodex.open(index, device=device, known=known, rerank=rerank)
+    return ontodex.open(index, device=device, known=list(also_known or ()), rerank=rerank)
 
 
 def singles(questions: Sequence[Question]) -> list[str]:
