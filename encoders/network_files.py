@@ -92,13 +92,17 @@ def _not_loaded(folder: Path, what: str, error: Exception) -> EncoderError:
     return EncoderError(f"{folder.parent}: expected {what}, found one that does not load: {error}")
 
 
-def save_network(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
+def save_network(
+    folder: Path,
+    config: Mapping[str, Any],
+    weights: Mapping[str, Tensor] | Mapping[str, NDArray[Any]],
+) -> None:
     """Write ``config.json`` and ``model.safetensors`` into a folder, and create it if needed.
 
     Args:
         folder: Folder of the network.
         config: Contents of ``config.json``.
-        weights: Weights by name.
+        weights: Tensors by name, or arrays by name.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(

@@ -222,7 +222,7 @@ class ShortTexts:
         return made
 
     def _normed(self, states: Floats, name: str) -> Floats:
-        centred = states - states.mean(axis=1, keepdims=True)
+        centred: Floats = states - states.mean(axis=1, keepdims=True)
         variance = np.square(centred).mean(axis=1, keepdims=True)
         centred /= np.sqrt(variance + self._eps)
         centred *= self._weights[f"{name}.weight"]
@@ -230,7 +230,8 @@ class ShortTexts:
         return centred
 
     def _rows(self, table: str, rows: Sequence[int]) -> Floats:
-        return self._weights[f"{EMBEDDINGS[table]}.weight"][rows]
+        found: Floats = self._weights[f"{EMBEDDINGS[table]}.weight"][rows]
+        return found
 
 
 MOST_CHARACTERS = 8 * MOST_TOKENS

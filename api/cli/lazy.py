@@ -22,6 +22,7 @@ __all__ = ["MODULES", "LazyGroup"]
 
 MODULES = (
     ("ask", "Ask"),
+    ("shell", "Ask"),
     ("build", "Build"),
     ("formats", "Build"),
     ("inspect", "Build"),

@@ -45,21 +45,19 @@ STOP_WORDS = re.compile(
 
 
 def lines_of(synsets: Iterable[Sequence[str]]) -> bytes:
-    """Return a line for each lemma: the lemma, and the other lemmas of its synsets, between tabs.
+    r"""Return a line for each lemma: the lemma, and the other lemmas of its synsets, between tabs.
 
     Lines are in the order of their bytes, so that a lemma is found by bisection.
 
     >>> lines_of([("lift", "elevator"), ("rise", "lift")])
-    b'elevator\\tlift\\nlift\\televator\\trise\\nrise\\tlift\\n'
+    b'elevator\tlift\nlift\televator\trise\nrise\tlift\n'
     """
     others: dict[str, dict[str, None]] = {}
     for synset in synsets:
         for lemma in synset:
-            others.setdefault(lemma, {}).update(dict.fromkeys(synset))
-    lines = (
-        "\t".join([lemma, *(one for one in own if one != lemma)]) for lemma, own in others.items()
-    )
-    return b"".join(sorted(f"{line}\n".encode() for line in lines))
+            own = others.setdefault(lemma, {lemma: None})  # the lemma comes first
+            own.update(dict.fromkeys(synset))
+    return b"".join(sorted(("\t".join(own) + "\n").encode() for own in others.values()))
 
 
 class Lexicon:
