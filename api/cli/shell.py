@@ -74,7 +74,7 @@ def shell(index: IndexPath, device: Device = "auto") -> None:
 def _takes_index(group: Any, context: Any, name: str) -> bool:
     """Return whether a command is a question about one index."""
     command = group.get_command(context, name)
-    if command.rich_help_panel != "Ask":
+    if name == "shell" or command.rich_help_panel != "Ask":
         return False
     return bool(command.params) and command.params[0].name == "index"
 

@@ -41,7 +41,7 @@ def test_a_faulty_line_is_named_and_the_next_one_is_answered(small_index: Path) 
     )
     done = run("shell", str(small_index), lines=lines)
     assert done.returncode == 1
-    assert "\tex:dog\t" in done.stdout
+    assert "\nex:dog\tdog\t1.0" in done.stdout
     messages = [line for line in done.stderr.splitlines() if line.startswith("ontodex: ")]
     assert len(messages) == 5
     parts = ("'sing'", "No closing quotation", "found fewer", "ex:nobody", "--no")
