@@ -280,14 +280,14 @@ class StoredEncoders:
         return encoder
 
     def _unchanged(self, space: str) -> bool:
-        """Return whether no file of a space's encoder was written after the manifest.
+        """Return whether all files of a space's encoder are older than the manifest.
 
         Such files are those that the manifest describes; hashing them would take longer than most
         questions. ``Index.verify`` compares their checksums.
         """
         written = (self._index.folder / "manifest.json").stat().st_mtime_ns
         return all(
-            path.stat().st_mtime_ns <= written
+            path.stat().st_mtime_ns < written
             for folder in {self._folder(TEXT), self._folder(space)}
             for path in folder.rglob("*")
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -55,39 +55,54 @@ class _Entry:
     help: str
 
 
-class LazyGroup(TyperGroup):
-    """The commands of :data:`MODULES`."""
+class _Commands(Mapping[str, Any]):
+    """The commands by name, each imported when it is looked up.
 
-    _brief = False
+    Attributes:
+        brief: Return commands that have a name and a help alone, without an import.
+    """
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands, in the order of the help."""
-        return list(_entries())
+    brief = False
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; in the help of the group, its name and help alone."""
-        entry = _entries().get(cmd_name)
-        if entry is None:
-            return None
-        if self._brief:
-            return TyperCommand(cmd_name, help=entry.help, rich_help_panel=entry.panel)
+    def __getitem__(self, name: str) -> Any:
+        entry = _entries()[name]
+        if self.brief:
+            return TyperCommand(name, help=entry.help, rich_help_panel=entry.panel)
         member = getattr(importlib.import_module(f"ontodex.cli.{entry.module}"), entry.member)
         if entry.group:
             found: Any = get_group(member)
         else:
             alone = typer.Typer(add_completion=False)
-            alone.command(rich_help_panel=entry.panel)(member)
+            alone.command()(member)
             found = get_command(alone)
         found.rich_help_panel = entry.panel
         return found
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(_entries())
+
+    def __len__(self) -> int:
+        return len(_entries())
+
+
+class LazyGroup(TyperGroup):
+    """The commands of :data:`MODULES`."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = _Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands, in the order of the help."""
+        return list(self.commands)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help of the group, without importing the modules."""
-        self._brief = True
+        self.commands.brief = True
         try:
             super().format_help(ctx, formatter)
         finally:
-            self._brief = False
+            self.commands.brief = False
 
 
 @cache

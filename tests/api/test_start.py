@@ -82,9 +82,9 @@ def test_the_help_of_all_commands_is_theirs() -> None:
     assert len(set(names)) == len(names)
     for name in names:
         command = group.get_command(context, name)
-        group._brief = True
+        group.commands.brief = True
         brief = group.get_command(context, name)
-        group._brief = False
+        group.commands.brief = False
         assert command.name == name
         assert (brief.help, brief.rich_help_panel) == (command.help, command.rich_help_panel)
     assert group.get_command(context, "no-such-command") is None
