@@ -34,10 +34,10 @@ from ontodex.graph import KnowledgeGraph as KnowledgeGraph
 from ontodex.graph import TextSettings as TextSettings
 from ontodex.indexing import add as add
 from ontodex.indexing import build as build
-from ontodex.indexing import open as open
 from ontodex.indexing import remove as remove
 from ontodex.indexing import remove_links as remove_links
 from ontodex.loading import load_self_strae as load_self_strae
+from ontodex.opening import open as open
 from ontodex.readers import formats as formats
 from ontodex.readers import inspect as inspect
 from ontodex.readers import read as read

@@ -1,15 +1,13 @@
-"""Functions that build, open and change an index."""
+"""Functions that build and change an index."""
 
 from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from os import PathLike
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontodex.engine.conditions import DISK, MEMORY
 from ontodex.engine.engine import Engine
 from ontodex.engine.resolve import expect_words, list_of
 from ontodex.errors import SettingsError
@@ -23,6 +21,7 @@ from ontodex.loading import (
     load_hierarchy_encoder,
     load_text_encoders,
 )
+from ontodex.opening import expect_folder, open
 from ontodex.readers import read, read_more
 from ontodex.storage.index import Index
 from ontodex.storage.space_names import HIERARCHY, NAME, TEXT
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from ontodex.indexers.step import Build
     from ontodex.indexers.steps.embed_links import LinkTrainer
 
-__all__ = ["add", "build", "open", "read_for", "remove", "remove_links"]
+__all__ = ["add", "build", "read_for", "remove", "remove_links"]
 
 
 def build(
@@ -108,7 +107,7 @@ def build(
     from ontodex.encoders.index_encoders import Encoders
     from ontodex.indexers.build import build_index
 
-    folder, graph = _expect_folder(path), read(source)
+    folder, graph = expect_folder(path), read(source)
     if hierarchy_relation:
         graph = graph.with_hierarchy(*map(str, _listed(hierarchy_relation)))
     text, link, condition = load_text_encoders(_listed(encoders), device)
@@ -145,48 +144,6 @@ def build(
     return open(path, device=device)
 
 
-def open(
-    path: str | Path,
-    *,
-    device: str = "auto",
-    known: Any = (),
-    exact: bool = False,
-    condition_memory: int = MEMORY,
-    condition_disk: int = DISK,
-    rerank: str | Path | None = None,
-) -> Engine:
-    """Open an index.
-
-    Args:
-        path: Folder of the index.
-        device: Device that encodes and searches.
-        known: Additional sources whose triples count as known: a graph, anything that
-            :func:`ontodex.read` reads, or a list of them.
-        exact: Search exactly, even if the index has a FAISS index of a space.
-        condition_memory: Size of the cache of entities transformed by conditions, in bytes of
-            memory.
-        condition_disk: Size of the cache of conditions' projections, in bytes on disk; 0 for no
-            cache.
-        rerank: Folder of a cross-encoder that re-ranks the best answers of link prediction.
-
-    Raises:
-        ReadError: If an additional source cannot be read.
-        SettingsError: If a setting is out of range.
-        IndexFailure: If there is no index, the index is damaged, or a newer version wrote it.
-    """
-    folder = _expect_folder(path)
-    sources = known if isinstance(known, list | tuple | Iterator) else [known]
-    return Engine(
-        Index.open(folder),
-        device,
-        known=[read(one) for one in sources],
-        exact=exact,
-        condition_memory=condition_memory,
-        condition_disk=condition_disk,
-        rerank=rerank,
-    )
-
-
 def read_for(path: str | Path, *sources: Any, **settings: Any) -> KnowledgeGraph:
     """Read sources that are to be added to an index.
 
@@ -202,7 +159,7 @@ def read_for(path: str | Path, *sources: Any, **settings: Any) -> KnowledgeGraph
         ReadError: If a source cannot be read.
         IndexFailure: If there is no index.
     """
-    index = Index.open(_expect_folder(path))
+    index = Index.open(expect_folder(path))
     try:
         return read_more(index.graph, index.graph.mappings, *sources, **settings)
     finally:
@@ -239,7 +196,7 @@ def add(
         ReadWarning: If the hierarchy now has a cycle; the warning names the links that are left out
             of the hierarchy.
     """
-    folder = _expect_folder(path)
+    folder = expect_folder(path)
     more = read_for(folder, source, mapping=mapping)
     first_links = False
 
@@ -277,7 +234,7 @@ def remove(
         UnknownEntity: If an entity is not in the index.
         SettingsError: If ``entities`` is empty, or holds something that is not text.
     """
-    folder = _expect_folder(path)
+    folder = expect_folder(path)
     names = [entities] if isinstance(entities, str) else list_of(entities, "names")
     if not names:
         raise SettingsError("entities: expected names of entities to remove, found none")
@@ -313,7 +270,7 @@ def remove_links(
     Warns:
         ReadWarning: If the index lacks some of the triples.
     """
-    folder, links = _expect_folder(path), read(source, negated=True)
+    folder, links = expect_folder(path), read(source, negated=True)
     return _updated(folder, lambda graph: without_links(graph, links), device, quiet)
 
 
@@ -325,17 +282,6 @@ def _updated(
 
     update_index(folder, change, device=device, quiet=quiet)
     return open(folder, device=device)
-
-
-def _expect_folder(path: str | Path) -> Path:
-    """Return the folder of an index.
-
-    Raises:
-        SettingsError: If ``path`` is empty or not a path.
-    """
-    if not isinstance(path, str | PathLike) or not str(path):
-        raise SettingsError(f"path: expected the folder of an index, found {path!r}")
-    return Path(path)
 
 
 def _listed(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:

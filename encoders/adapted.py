@@ -58,7 +58,7 @@ class Base:
             raise SettingsError(f"seen: expected a list of names, found {self.seen!r}")
 
     def load(
-        self, folder: Path, own: str, device: str, found: Path | None
+        self, folder: Path, own: str, device: str, found: Path | None, *, unchanged: bool = False
     ) -> tuple[TextEncoder, Path | None]:
         """Load the text encoder, with its adapter if there is one; vectors are not normalised.
 
@@ -68,6 +68,8 @@ class Base:
             device: Device to compute on.
             found: Folder of the base model, for an adapter whose folder does not hold it; ``None``
                 to find the base model by its name.
+            unchanged: Whether the files are known to be those that were saved together, so that
+                the base model's weights need not be hashed, which takes longer than most questions.
 
         Returns:
             The text encoder, and the folder of its adapter; ``None`` for a full text encoder.
@@ -82,7 +84,7 @@ class Base:
             found = folder
         elif found is None:
             found = locate(self.base)
-        if weights_hash(found) != self.base_weights:
+        if not unchanged and weights_hash(found) != self.base_weights:
             raise EncoderError(
                 f"{folder}: an adapter for another text encoder than the one in {found} "
                 f"({self.base})"

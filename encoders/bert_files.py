@@ -13,6 +13,9 @@ from safetensors import SafetensorError, safe_open
 from ontodex.encoders.locate import CROSS
 
 __all__ = [
+    "ATTENTION",
+    "EMBEDDINGS",
+    "LAYER",
     "TOKENIZER",
     "WEIGHTS",
     "is_plain_bert",
@@ -118,7 +121,7 @@ def is_plain_bert(folder: Path) -> bool:
     """
     try:
         settings = model_settings(folder)
-        with safe_open(folder / WEIGHTS, "pt") as file:
+        with safe_open(folder / WEIGHTS, "np") as file:
             names = set(file.keys())
         return (
             not (folder / CROSS).is_dir()

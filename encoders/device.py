@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ontodex.errors import SettingsError
 
 __all__ = ["choose_device", "has_bfloat16"]
@@ -10,9 +12,14 @@ __all__ = ["choose_device", "has_bfloat16"]
 def choose_device(device: str = "auto") -> str:
     """Return the name of a torch device; for ``"auto"``, the GPU if there is one, else the CPU.
 
+    For ``"auto"``, torch is imported to look for a GPU only if the machine has the driver of one,
+    because importing torch takes longer than most questions.
+
     Raises:
         SettingsError: If ``device`` is not a torch device, or this machine does not have it.
     """
+    if device == "cpu" or (device == "auto" and not _has_gpu_driver()):
+        return "cpu"
     import torch
 
     if device == "auto":
@@ -44,3 +51,7 @@ def has_bfloat16(device: str) -> bool:
         and native
         and bool(getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", bool)())
     )
+
+
+def _has_gpu_driver() -> bool:
+    return any(Path(f"/dev/{name}").exists() for name in ("nvidiactl", "kfd", "dxg"))

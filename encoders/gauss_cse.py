@@ -2,99 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from ontodex.encoders.adapted import Adapted, Base
 from ontodex.encoders.locate import DEFAULT_ENCODER, GAUSSIAN
-from ontodex.encoders.network_files import load_network, network_fingerprint, save_network
+from ontodex.encoders.network_files import load_arrays, network_fingerprint, save_network
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, expect_choice, settings_from
 from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.gaussian import LOG_VARIANCE, SIMILARITIES
 
-__all__ = ["ACTIVATIONS", "DEFAULT_GAUSS_CSE", "GaussCSE", "GaussianHeads"]
+__all__ = ["ACTIVATIONS", "DEFAULT_GAUSS_CSE", "GaussCSE", "GaussianMap"]
 
 DEFAULT_GAUSS_CSE = Path(__file__).resolve().parent / "models" / "gauss-cse-nli"
 """The encoder of the package, trained on NLI: an adapter of all-MiniLM-L6-v2, and two heads."""
 
+HEADS = ("mean", "log_variance")
+"""Names of the heads in ``model.safetensors``."""
+
 ACTIVATIONS = ("none", "tanh")
 """Activations of the mean: none, as in the paper, or tanh, as in the authors' code."""
 
-FIRST_LOG_VARIANCE = -2.0
-"""Initial log-variance: e^-2 is about the variance of the numbers of a pooled vector."""
 
+@dataclass(frozen=True)
+class GaussianMap:
+    """Two affine maps from a pooled vector h to a Gaussian: μ = W h + b, ln σ² = V h + c.
 
-class GaussianHeads(nn.Module):
-    """Two linear layers that map a pooled vector h to a Gaussian: μ = W h + b, ln σ² = V h + c.
+    :class:`~ontodex.encoders.gaussian_heads.GaussianHeads` trains them.
 
-    GaussCSE (Yoda et al., EACL 2024) has two linear layers as heads, one for the mean and one for
-    the variance, without an activation. The activation ``"tanh"``, with which μ = tanh(W h + b),
-    is not in the paper; the authors' code has it. For the loss, see section 2.4 of the paper; for
-    its tasks, natural language inference and the direction of entailment, sections 3.1 and 3.2.
-
-    Before training, the mean is the pooled vector (with ``"tanh"``, its tanh), and the variance is
-    nearly the same for all texts.
-
-    Args:
-        dim: Dimension of pooled vectors.
+    Attributes:
+        weights: ``mean.weight``, ``mean.bias``, ``log_variance.weight`` and ``log_variance.bias``,
+            of shape (dim, dim) and (dim,), ``float32``.
         activation: Activation of the mean, one of :data:`ACTIVATIONS`.
 
     Raises:
         SettingsError: If the activation is unknown.
     """
 
-    def __init__(self, dim: int, activation: str = "none") -> None:
-        super().__init__()
-        expect_choice("activation", activation, ACTIVATIONS)
-        self.activation = activation
-        self.mean, self.log_variance = nn.Linear(dim, dim), nn.Linear(dim, dim)
-        with torch.no_grad():
-            self.mean.weight.copy_(torch.eye(dim))
-            self.mean.bias.zero_()
-            self.log_variance.weight.mul_(0.1)
-            self.log_variance.bias.fill_(FIRST_LOG_VARIANCE)
+    weights: Mapping[str, NDArray[np.float32]]
+    activation: str = "none"
 
-    def forward(self, vectors: Tensor) -> Tensor:
+    def __post_init__(self) -> None:
+        expect_choice("activation", self.activation, ACTIVATIONS)
+
+    def __call__(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the Gaussians of pooled vectors.
 
         Args:
             vectors: Pooled vectors of shape (n, dim).
 
         Returns:
-            Means, then log-variances, of shape (n, 2 dim). Log-variances are clamped to
+            Means, then log-variances, ``float32`` of shape (n, 2 dim). Log-variances are clamped to
             :data:`~ontodex.geometry.gaussian.LOG_VARIANCE`.
         """
-        means, logs = self.mean(vectors), self.log_variance(vectors)
-        return torch.cat(
-            [means.tanh() if self.activation == "tanh" else means, logs.clamp(*LOG_VARIANCE)],
-            dim=-1,
+        means, logs = (
+            vectors @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
+            for name in HEADS
         )
-
-    @torch.no_grad()
-    def centre(self, shift: Tensor, scale: Tensor) -> None:
-        """Fold the affine map of :func:`~ontodex.geometry.gaussian.moved` into the weights.
-
-        KL divergences do not change, unless a log-variance is clamped. Centred Gaussians lose less
-        in half precision, which is most precise for small numbers. With ``"tanh"``, nothing is
-        changed, because the map cannot be folded into the weights.
-
-        Args:
-            shift: Shift of each dimension, of shape (dim,).
-            scale: Scale of each dimension, positive, of shape (dim,).
-        """
         if self.activation == "tanh":
-            return
-        self.mean.weight.div_(scale[:, None])
-        self.mean.bias.sub_(shift).div_(scale)
-        self.log_variance.bias.sub_(2 * scale.log())
+            means = np.tanh(means)
+        return np.concatenate([means, logs.clip(*LOG_VARIANCE)], axis=1, dtype=np.float32)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +93,13 @@ class _Config(Base):
         settings_from(Entailment, self.rule, "rule")
 
 
-def _heads(config: _Config, where: str) -> GaussianHeads:
-    return GaussianHeads(config.dim, config.activation)
+def _shapes(config: _Config) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the weights of the heads."""
+    return {
+        f"{head}.{part}": shape
+        for head in HEADS
+        for part, shape in (("weight", (config.dim, config.dim)), ("bias", (config.dim,)))
+    }
 
 
 class GaussCSE(Adapted):
@@ -149,7 +127,7 @@ class GaussCSE(Adapted):
     def __init__(
         self,
         text: TextEncoder,
-        heads: GaussianHeads,
+        heads: GaussianMap,
         rule: Entailment,
         similarity: str = "scaled",
         *,
@@ -159,13 +137,18 @@ class GaussCSE(Adapted):
     ) -> None:
         super().__init__(text, adapter, base, seen)
         expect_choice("similarity", similarity, SIMILARITIES)
-        self.heads = heads.float().eval()
+        self.heads = heads
         self.rule = rule
         self.similarity = similarity
 
     @classmethod
     def load(
-        cls, folder: Path = DEFAULT_GAUSS_CSE, device: str = "auto", *, base: Path | None = None
+        cls,
+        folder: Path = DEFAULT_GAUSS_CSE,
+        device: str = "auto",
+        *,
+        base: Path | None = None,
+        unchanged: bool = False,
     ) -> GaussCSE:
         """Load a folder that :meth:`save` wrote.
 
@@ -174,13 +157,14 @@ class GaussCSE(Adapted):
             device: Device to compute on.
             base: Folder of the base model of an adapter, if it is neither in ``folder`` nor found
                 by its name.
+            unchanged: See :meth:`Base.load <ontodex.encoders.adapted.Base.load>`.
 
         Raises:
             EncoderError: If the folder holds no GaussCSE encoder or a damaged one, or if the text
                 encoder is not the base model of the adapter.
         """
-        config, heads = load_network(folder / GAUSSIAN, _Config, _heads, "a GaussCSE encoder")
-        text, adapter = config.load(folder, GAUSSIAN, device, base)
+        config, weights = load_arrays(folder / GAUSSIAN, _Config, _shapes, "a GaussCSE encoder")
+        text, adapter = config.load(folder, GAUSSIAN, device, base, unchanged=unchanged)
         if text.dim != config.dim:
             raise EncoderError(
                 f"{folder}: expected a text encoder of {config.dim} dimensions, found one of "
@@ -189,7 +173,7 @@ class GaussCSE(Adapted):
         rule = Entailment(**config.rule)
         return cls(
             text,
-            heads,
+            GaussianMap(weights, config.activation),
             rule,
             config.similarity,
             adapter=adapter,
@@ -211,10 +195,8 @@ class GaussCSE(Adapted):
             rule=asdict(self.rule),
             **asdict(base),
         )
-        narrow = torch.float32 if self.adapter is None else torch.float16
-        weights = {
-            name: weight.detach().to(narrow) for name, weight in self.heads.state_dict().items()
-        }
+        narrow = np.float32 if self.adapter is None else np.float16
+        weights = {name: weight.astype(narrow) for name, weight in self.heads.weights.items()}
         save_network(own, asdict(config), weights)
 
     @property
@@ -226,7 +208,7 @@ class GaussCSE(Adapted):
     def fingerprint(self) -> str:
         """Hash of the text encoder, the adapter and the heads, without the rule (hex, 128 bits)."""
         shape = {"similarity": self.similarity, "activation": self.heads.activation}
-        return network_fingerprint(self.text_fingerprint, shape, self.heads.state_dict())
+        return network_fingerprint(self.text_fingerprint, shape, self.heads.weights)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one Gaussian per text; each distinct text is encoded once.
@@ -247,9 +229,4 @@ class GaussCSE(Adapted):
         Args:
             vectors: Pooled vectors of shape (n, dim).
         """
-        with torch.inference_mode():
-            return np.asarray(
-                self.heads(
-                    torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float32))
-                ).numpy()
-            )
+        return self.heads(np.asarray(vectors, dtype=np.float32))

@@ -97,7 +97,12 @@ class HiT(Adapted):
 
     @classmethod
     def load(
-        cls, folder: Path = DEFAULT_HIT, device: str = "auto", *, base: Path | None = None
+        cls,
+        folder: Path = DEFAULT_HIT,
+        device: str = "auto",
+        *,
+        base: Path | None = None,
+        unchanged: bool = False,
     ) -> HiT:
         """Load a folder that :meth:`save` wrote, or a public HiT checkpoint.
 
@@ -108,6 +113,7 @@ class HiT(Adapted):
             device: Device to compute on.
             base: Folder of the base model of an adapter, if it is neither in ``folder`` nor found
                 by its name.
+            unchanged: See :meth:`Base.load <ontodex.encoders.adapted.Base.load>`.
 
         Raises:
             EncoderError: If the folder holds no HiT encoder or a damaged one, or if the text
@@ -129,7 +135,7 @@ class HiT(Adapted):
             raise EncoderError(
                 f"{path}: expected the settings of a HiT encoder, found others: {error}"
             ) from error
-        text, adapter = config.load(folder, HIERARCHY, device, base)
+        text, adapter = config.load(folder, HIERARCHY, device, base, unchanged=unchanged)
         return cls(
             text,
             rule,

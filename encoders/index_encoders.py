@@ -157,10 +157,11 @@ T = TypeVar("T", bound=_Fingerprinted)
 
 
 class StoredEncoders:
-    """The encoders of an opened index; each is loaded on first use and compared with the manifest.
+    """The encoders of an opened index; each is loaded on first use.
 
-    Each property raises :class:`~ontodex.errors.IndexMismatch` if the index has no such encoder, or
-    if the encoder in its folder is not the one that the manifest describes.
+    An encoder whose files were changed after the build is compared with the manifest. Each property
+    raises :class:`~ontodex.errors.IndexMismatch` if the index has no such encoder, or if the
+    encoder in its folder is not the one that the manifest describes.
 
     Args:
         index: The opened index.
@@ -177,7 +178,8 @@ class StoredEncoders:
         from ontodex.encoders.text import TextEncoder
 
         folder, info = self._folder(TEXT), self._index.encoder_info(TEXT)
-        _expect_fingerprint(folder, fingerprint(folder), info["fingerprint"])
+        if not self._unchanged(TEXT):
+            _expect_fingerprint(folder, fingerprint(folder), info["fingerprint"])
         encoder = TextEncoder(folder, self._device)
         if encoder.dim != self._index.dim(TEXT):
             raise IndexMismatch(
@@ -202,7 +204,11 @@ class StoredEncoders:
         from ontodex.encoders.hit import HiT
 
         base = self._folder(TEXT)
-        encoder = self._loaded(HIERARCHY, lambda folder: HiT.load(folder, self._device, base=base))
+        unchanged = self._unchanged(HIERARCHY)
+        encoder = self._loaded(
+            HIERARCHY,
+            lambda folder: HiT.load(folder, self._device, base=base, unchanged=unchanged),
+        )
         curvature, dim = self._index.curvature, self._index.dim(HIERARCHY)
         if (encoder.c, encoder.dim + 1) != (curvature, dim):
             raise IndexMismatch(
@@ -230,8 +236,10 @@ class StoredEncoders:
         from ontodex.encoders.gauss_cse import GaussCSE
 
         base = self._folder(TEXT)
+        unchanged = self._unchanged(ENTAILMENT)
         encoder = self._loaded(
-            ENTAILMENT, lambda folder: GaussCSE.load(folder, self._device, base=base)
+            ENTAILMENT,
+            lambda folder: GaussCSE.load(folder, self._device, base=base, unchanged=unchanged),
         )
         dim = self._index.dim(ENTAILMENT)
         if 2 * encoder.dim != dim:
@@ -267,8 +275,22 @@ class StoredEncoders:
             raise IndexMismatch(
                 f"{folder}: the encoder does not load ({error}); build the index anew"
             ) from error
-        _expect_fingerprint(folder, encoder.fingerprint, info["fingerprint"])
+        if not self._unchanged(space):
+            _expect_fingerprint(folder, encoder.fingerprint, info["fingerprint"])
         return encoder
+
+    def _unchanged(self, space: str) -> bool:
+        """Return whether all files of a space's encoder are older than the manifest.
+
+        Such files are those that the manifest describes; hashing them would take longer than most
+        questions. ``Index.verify`` compares their checksums.
+        """
+        written = (self._index.folder / "manifest.json").stat().st_mtime_ns
+        return all(
+            path.stat().st_mtime_ns < written
+            for folder in {self._folder(TEXT), self._folder(space)}
+            for path in folder.rglob("*")
+        )
 
     def _shared_text(self, space: str) -> TextEncoder | None:
         """Return the encoder of the text space if another space uses it, else ``None``."""

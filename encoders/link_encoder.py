@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,10 @@ from ontodex.encoders.link_architectures import (
     TextArchitecture,
 )
 from ontodex.encoders.locate import NETWORK
-from ontodex.encoders.text import TextEncoder
 from ontodex.geometry.projection import Projections
+
+if TYPE_CHECKING:
+    from ontodex.encoders.text import TextEncoder
 
 __all__ = ["LinkEncoder", "load_link_encoder", "open_architecture"]
 

@@ -1,18 +1,27 @@
-"""Text encoders for inference: distinct texts in batches by length, in bfloat16 where native."""
+"""Text encoders for inference: distinct texts in batches by length, in bfloat16 where native.
+
+A few short texts are encoded by NumPy, in float32 (:mod:`ontodex.encoders.short_texts`). Which
+texts are depends on the call's texts alone. torch, and sentence-transformers for models other than
+a plain BERT, are imported when they are first needed, because each import takes seconds.
+"""
 
 from __future__ import annotations
 
 import itertools
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.encoders.bert_files import is_plain_bert
 from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, files_of, fingerprint, locate
+from ontodex.encoders.short_texts import ShortTexts
 from ontodex.encoders.text_reader import Text, TextReader
 
 if TYPE_CHECKING:
@@ -64,15 +73,43 @@ class TextEncoder:
         self.max_tokens = max_tokens
         self.device = choose_device(device)
         self.unit = unit
-        self._reader = _reader(folder, self.device, unit, adapter, max_tokens)
-        self.dim: int = self._reader.dim
-        if self._reader.encode is None and has_bfloat16(self.device):
-            self._reader.to_bfloat16()
+        self._adapter, self._loading = adapter, Lock()
+        self._plain = is_plain_bert(folder)
+        self._short: ShortTexts | None = None
+        if self._plain and self.device == "cpu":
+            self._short = ShortTexts(folder, unit=unit, adapter=adapter, max_tokens=max_tokens)
+        self.dim: int = (self._short or self._reader).dim
+
+    @property
+    def _reader(self) -> TextReader:
+        """The model in torch, loaded on first use."""
+        with self._loading:
+            return self._loaded
+
+    @cached_property
+    def _loaded(self) -> TextReader:
+        arguments: dict[str, Any] = {
+            "unit": self.unit,
+            "adapter": self._adapter,
+            "max_tokens": self.max_tokens,
+        }
+        reader: TextReader
+        if self._plain:
+            from ontodex.encoders.bert import Bert
+
+            reader = Bert(self.folder, **arguments).to(self.device)
+        else:
+            from ontodex.encoders.sentence_transformer import LibraryEncoder
+
+            reader = LibraryEncoder(self.folder, self.device, **arguments)
+        if reader.encode is None and has_bfloat16(self.device):
+            reader.to_bfloat16()
+        return reader
 
     @property
     def structured(self) -> SelfStrAE | None:
         """The Self-StrAE model, which parses texts into trees; ``None`` for other models."""
-        return self._reader.trees
+        return None if self._plain else self._reader.trees
 
     @classmethod
     def load(cls, name: str | Path = DEFAULT_ENCODER, device: str = "auto") -> TextEncoder:
@@ -111,19 +148,20 @@ class TextEncoder:
             Position and number of tokens of each text above the limit; empty if the encoder has no
             known limit.
         """
-        longest = self._reader.longest
+        tokenizer = self._short or self._reader
+        longest = tokenizer.longest
         if longest is None:
             return []
         longest = min(longest, most or longest)
         return [
             (position, length)
-            for position, length in enumerate(self._reader.lengths(texts))
+            for position, length in enumerate(tokenizer.lengths(texts))
             if length > longest
         ]
 
     def tokens(self, words: Sequence[str]) -> list[int]:
         """Return the number of tokens of each word, without the special tokens of a text."""
-        *lengths, special = self._reader.lengths([*words, ""])
+        *lengths, special = (self._short or self._reader).lengths([*words, ""])
         return [length - special for length in lengths]
 
     def stream(
@@ -164,6 +202,8 @@ class TextEncoder:
             )
 
     def _encode_unique(self, texts: list[Text]) -> NDArray[np.float32]:
+        if self._short is not None and (found := self._short.encode(texts)) is not None:
+            return found
         import torch
 
         if self._reader.encode is not None:
@@ -176,23 +216,6 @@ class TextEncoder:
                 inputs = {name: [column[row] for row in rows] for name, column in tokens.items()}
                 vectors[rows] = self._reader(inputs).cpu().numpy()
         return vectors
-
-
-def _reader(
-    folder: Path, device: str, unit: bool, adapter: Path | None, max_tokens: int | None
-) -> TextReader:
-    """Load the model of a text encoder.
-
-    :class:`~ontodex.encoders.bert.Bert` is used where it supports the folder, because importing
-    sentence-transformers, which loads every other model, takes seconds.
-    """
-    from ontodex.encoders.bert import Bert
-
-    if Bert.is_at(folder):
-        return Bert(folder, unit=unit, adapter=adapter, max_tokens=max_tokens).to(device)
-    from ontodex.encoders.sentence_transformer import LibraryEncoder
-
-    return LibraryEncoder(folder, device, unit=unit, adapter=adapter, max_tokens=max_tokens)
 
 
 def _batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:

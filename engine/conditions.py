@@ -12,7 +12,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from ontodex.engine.answers import Answer, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.link_queries import LinkQueries
@@ -74,6 +73,8 @@ class TailCentroids:
     def __init__(
         self, heads: NDArray[np.integer], tails: NDArray[np.integer], vectors: Vectors
     ) -> None:
+        from scipy.sparse import csr_matrix
+
         self._vectors = vectors
         self._heads, rows = np.unique(heads.astype(np.int64), return_inverse=True)
         self._tails, columns = np.unique(tails.astype(np.int64), return_inverse=True)

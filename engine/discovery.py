@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
 from ontodex.engine.known import Known
@@ -83,6 +82,8 @@ class LinkDiscovery:
         no_answers = self._no_answers(links, linked)
         questions = answerable(links, rules, numbers)
         best: Found = no_rows(), np.zeros(0)
+        from tqdm import tqdm
+
         with tqdm(
             total=len(questions),
             desc="missing",

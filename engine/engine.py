@@ -21,7 +21,6 @@ from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
 from ontodex.engine.known import Known
 from ontodex.engine.lifecycle import LifecycleGuard, guarded
 from ontodex.engine.links import LinkQuestions, Links
-from ontodex.engine.plotting.hierarchy import draw_hierarchy, draw_norms
 from ontodex.engine.resolve import ResolvedTerm, expect_pairs, list_of, resolve_entity
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.audit_rows import Audit
@@ -525,6 +524,8 @@ class Engine(LinkQuestions):
             IndexMismatch: If ``answers`` is positive, and the index was built without a HiT
                 encoder.
         """
+        from ontodex.engine.plotting.hierarchy import draw_hierarchy
+
         row, predicted = _predictions(self, entity, answers)
         draw_hierarchy(
             _asserted(self),
@@ -546,6 +547,8 @@ class Engine(LinkQuestions):
             SettingsError: If the suffix is invalid, or matplotlib is not installed.
             IndexMismatch: If the index was built without a HiT encoder.
         """
+        from ontodex.engine.plotting.hierarchy import draw_norms
+
         hierarchy = _asserted(self)
         members = hierarchy.members
         draw_norms(self._subsumptions.space.norms[members], hierarchy.depth[members], Path(path))

@@ -232,6 +232,8 @@ class LinkQueries:
 
     def encode(self, texts: list[str]) -> Floats:
         """Return vectors of texts in the space of :attr:`entities`, of shape (texts, dim)."""
+        if self._index.shares_vectors(self._text_space, TEXT):  # needs no network, nor torch
+            return self._resources.encoders.text.encode(texts)
         return self._architecture.encode(texts)
 
     def projection(

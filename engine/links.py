@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from scipy.special import log_softmax, logsumexp
 
 from ontodex.engine.answers import (
     Answer,
@@ -52,6 +51,9 @@ from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.scoring.graph_features import Offsets, add_offsets
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.similarity import EntitySimilarity
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 __all__ = ["LinkQuestions", "Links", "RelationPrediction"]
 
@@ -117,6 +119,8 @@ class RelationPrediction:
 
         Column r counts links by relation r, and column R + r links by its inverse.
         """
+        from scipy.sparse import csr_matrix
+
         links = both_directions(self._graph.triples, self._graph.n_relations)
         ones = np.ones(len(links), dtype=np.float64)
         return csr_matrix(
@@ -143,6 +147,8 @@ class RelationPrediction:
             among: Numbers of the candidate relations, ascending.
             k: Number of relations.
         """
+        from scipy.special import log_softmax, logsumexp
+
         by_head, by_tail = (
             np.log(self._shares(head, False)[among]),
             np.log(self._shares(tail, True)[among]),

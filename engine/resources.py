@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+from ontodex.encoders.device import choose_device
 from ontodex.encoders.index_encoders import StoredEncoders
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import CaseBasedEvidence
@@ -33,15 +33,7 @@ class Resources:
 
     @cached_property
     def device(self) -> str:
-        """Device of the encoders and of the vector search.
-
-        For ``"auto"``, torch is imported to look for a GPU only if the machine has the driver of
-        one, because importing torch takes longer than most questions.
-        """
-        if self._device == "cpu" or (self._device == "auto" and not _has_gpu_driver()):
-            return "cpu"
-        from ontodex.encoders.device import choose_device
-
+        """Device of the encoders and of the vector search."""
         return choose_device(self._device)
 
     @cached_property
@@ -90,7 +82,3 @@ class Resources:
                 found = move_to_device(found, self.device)
             self._candidates[stored] = found
         return self._candidates[stored]
-
-
-def _has_gpu_driver() -> bool:
-    return any(Path(f"/dev/{name}").exists() for name in ("nvidiactl", "kfd", "dxg"))

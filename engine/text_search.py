@@ -195,7 +195,7 @@ class TextSearch:
         cls, resources: Resources, searcher: Searcher, hierarchy: Hierarchy | None
     ) -> TextSearch:
         """Return the search of an opened index."""
-        index, encoder = resources.index, resources.encoders.text
+        index = resources.index
         return cls(
             index.graph,
             hierarchy,
@@ -203,8 +203,8 @@ class TextSearch:
             index.vectors(NAME),
             index.sentences(NAME).owners,
             resources.name_similarity,
-            encoder.encode,
-            encoder.tokens,
+            lambda texts: resources.encoders.text.encode(texts),
+            lambda words: resources.encoders.text.tokens(words),
         )
 
     def within(self, rows: Rows) -> TextSearch:
@@ -261,7 +261,8 @@ class TextSearch:
             ]
             for query in queries
         ]
-        encoded = np.asarray(self.encode([text for own in texts for text in own]))
+        every = [text for own in texts for text in own]
+        encoded = np.asarray(self.encode(every)) if every else np.zeros((0, 0), np.float32)
         ends = np.cumsum([len(own) for own in texts])
         stored = self._searcher.vectors
         return [

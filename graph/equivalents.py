@@ -35,11 +35,10 @@ def through_equivalents(links: Links, equivalent: Links, size: int) -> Links:
     >>> through_equivalents(links, np.array([[car, automobile]], dtype=np.int32), 4)[2:].tolist()
     [[0, 2], [3, 1]]
     """
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
     if not (len(links) and len(equivalent)):
         return links
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
 
     def matrix(pairs: Links, among: int) -> csr_matrix:
         return csr_matrix((np.ones(len(pairs), dtype=bool), tuple(pairs.T)), shape=(among, among))

@@ -59,7 +59,9 @@ class Hierarchy:
     ) -> None:
         expect_choice("on_cycle", on_cycle, ("raise", "ignore"))
         self.ids = ids
-        pairs = np.unique(np.stack([children, parents], axis=1).astype(np.int32), axis=0)
+        n = max(len(ids), 1)
+        keys = distinct(np.asarray(children, dtype=np.int64) * n + parents)
+        pairs = np.stack(np.divmod(keys, n), axis=1).astype(np.int32)
         self.links: Rows = pairs
         self._index()
         cycles = self._closing_links() if self._runs_in_a_circle() else []

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ontodex.errors import GraphError, UnknownRelation, nearest
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.equivalents import through_equivalents
-from ontodex.graph.exports import as_networkx, as_rdflib
 from ontodex.graph.hierarchy import Hierarchy
 from ontodex.graph.hierarchy_names import EQUIVALENT, UPWARD, spelt
 from ontodex.graph.identifiers import other_forms
@@ -429,6 +428,8 @@ class KnowledgeGraph:
             >>> list(builder.build().to_networkx().edges(keys=True))
             [('dog', 'animal', 'is_a')]
         """
+        from ontodex.graph.exports import as_networkx
+
         return as_networkx(self)
 
     def to_rdflib(self) -> rdflib.Graph:
@@ -449,6 +450,8 @@ class KnowledgeGraph:
             >>> [str(above) for (above,) in builder.build().to_rdflib().query(query)]
             ['http://example.org/animal']
         """
+        from ontodex.graph.exports import as_rdflib
+
         return as_rdflib(self)
 
     # Identity ------------------------------------------------------------------------------------

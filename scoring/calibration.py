@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from ontodex.geometry.logistic import regression, sigmoid
 from ontodex.geometry.vectors import Vectors
@@ -302,6 +301,8 @@ def fit_calibration(
         found = list(case_based.scores(vectors[entities], entities, relations))
         add_offsets(scores, graph_features.offsets(found, entities, relations))
         return scores, [(rows, values[RULES]) for rows, values in found]
+
+    from tqdm import tqdm
 
     questions = random.permutation(answerable(links, graph_features.rules))[:QUESTIONS]
     features, truth = [np.zeros((len(UNCALIBRATED) - 1, 0))], [np.zeros(0, dtype=bool)]

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.names import normalise
@@ -69,6 +68,8 @@ class NameSimilarity:
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> NameSimilarity:
         """Index the labels and synonyms of a graph."""
+        from scipy.sparse import csr_matrix
+
         names: list[str] = []
         owners: list[int] = []
         for row, (label, synonyms) in enumerate(zip(graph.labels, graph.synonyms, strict=True)):

@@ -8,11 +8,15 @@ triples.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from ontodex.graph import both_directions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 __all__ = ["constraint_basis", "constraint_vectors"]
 
@@ -68,6 +72,8 @@ def constraint_vectors(triples: NDArray[np.integer], n_entities: int, basis: Flo
 
 def _members(triples: NDArray[np.integer], n_entities: int, n_relations: int) -> csr_matrix:
     """Return the membership matrix (entities, 2R): 1 if an entity is a known tail of a relation."""
+    from scipy.sparse import csr_matrix
+
     known = both_directions(triples, n_relations)
     pairs = np.unique(known[:, [2, 1]], axis=0)
     ones = np.ones(len(pairs), dtype=np.float32)

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from filelock import FileLock, Timeout
-
 from ontodex.errors import IndexDamaged, IndexFailure, IndexLocked
 from ontodex.storage.manifest import NAME as MANIFEST
 
@@ -99,6 +97,8 @@ def writer(index: Path) -> Iterator[None]:
         IndexLocked: If another process holds the lock; the message names the process.
         IndexFailure: If the folder cannot be written.
     """
+    from filelock import FileLock, Timeout  # imports asyncio
+
     owner = index / "WRITER"
     lock = FileLock(index / "LOCK", timeout=0, is_singleton=False)
     try:

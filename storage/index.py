@@ -121,6 +121,15 @@ class Index:
             )
         return info
 
+    def shares_vectors(self, one: str, other: str) -> bool:
+        """Return whether two spaces have the same vectors, stored once.
+
+        Raises:
+            IndexMismatch: If the index lacks one of the spaces.
+        """
+        first, second = self.space_info(one), self.space_info(other)
+        return (first.stored_in, first.dim) == (second.stored_in, second.dim)
+
     def dim(self, space: str) -> int:
         """Return the dimension of the vectors of a space.
 

@@ -1,4 +1,4 @@
-"""Write the words of the same meaning, ``engine/lexicon/synonyms.txt.xz``, from WordNet's database.
+"""Write the words of the same meaning, ``engine/lexicon/synonyms.txt``, from WordNet's database.
 
 From the root of the project, with the folder of WordNet's files ``data.noun`` and so on::
 
@@ -10,13 +10,13 @@ file, in ``engine/lexicon/LICENSE-WordNet.txt``.
 
 from __future__ import annotations
 
-import lzma
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-FILE = Path(__file__).parents[1] / "engine" / "lexicon" / "synonyms.txt.xz"
+from ontodex.engine.lexicon import FILE, lines_of
+
 PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
 
 LONGEST = 3
@@ -30,10 +30,10 @@ MARKER = re.compile(r"\(.*\)")
 
 
 def main(folder: Path) -> None:
-    """Write the file: a line for each synset of several lemmas, with the lemmas between tabs."""
-    lines = sorted({"\t".join(lemmas) for lemmas in _synsets(folder) if len(lemmas) > 1})
-    FILE.write_bytes(lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9))
-    print(f"{FILE}: {len(lines):,} synsets")
+    """Write the file; see :func:`ontodex.engine.lexicon.lines_of`."""
+    synsets = sorted({tuple(lemmas) for lemmas in _synsets(folder) if len(lemmas) > 1})
+    FILE.write_bytes(lines_of(synsets))
+    print(f"{FILE}: {len(synsets):,} synsets")
 
 
 def _synsets(folder: Path) -> Iterator[list[str]]:

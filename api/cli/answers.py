@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     Answered: TypeAlias = ontodex.Hits | ontodex.Placements | ontodex.Direction
 
-__all__ = ["answer", "expect_one_form", "open_engine", "show", "singles"]
+__all__ = ["answer", "expect_one_form", "keep_open", "open_engine", "show", "singles"]
 
 Question = tuple[str, ...]
 """The parts of a query: one text, or a head and a relation."""
@@ -28,12 +29,28 @@ BATCH = 512
 """Maximal number of queries answered at once; from a pipe, only the queries that have arrived."""
 
 
+_KEPT: dict[Path, ontodex.Engine] = {}
+"""Engines that commands share, by the folder of the index."""
+
+
+@contextlib.contextmanager
+def keep_open(index: Path, engine: ontodex.Engine) -> Iterator[None]:
+    """Let the commands that run meanwhile ask ``engine``, instead of opening its index."""
+    _KEPT[index] = engine
+    try:
+        yield
+    finally:
+        del _KEPT[index]
+
+
 def open_engine(
     index: Path, device: str, also_known: Sequence[Path] | None = None, rerank: Path | None = None
-) -> ontodex.Engine:
+) -> contextlib.AbstractContextManager[ontodex.Engine]:
     """Open an index, with files of additional known triples and a cross-encoder that re-ranks."""
-    known = [ontodex.read(source) for source in also_known or ()]
-    return ontodex.open(index, device=device, known=known, rerank=rerank)
+    kept = _KEPT.get(index)
+    if kept is not None and not also_known and rerank is None:
+        return contextlib.nullcontext(kept)
+    return ontodex.open(index, device=device, known=list(also_known or ()), rerank=rerank)
 
 
 def singles(questions: Sequence[Question]) -> list[str]:

@@ -9,11 +9,7 @@ from typing import Annotated
 import typer
 
 import ontodex
-from ontodex.cli import ask, build
-from ontodex.cli import evaluate as evaluate_commands
-from ontodex.cli import train as train_commands
-from ontodex.cli.formats import formats
-from ontodex.cli.inspect import inspect
+from ontodex.cli.lazy import LazyGroup
 from ontodex.engine.results.printable import printable
 from ontodex.errors import OntodexError, SettingsError
 
@@ -21,21 +17,13 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="ontodex",
+    cls=LazyGroup,
     help="Search and complete knowledge graphs and ontologies.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for panel, commands in (
-    ("Ask", ask.COMMANDS),
-    ("Build", (*build.COMMANDS, formats, inspect)),
-    ("Train", train_commands.COMMANDS),
-):
-    for command in commands:
-        app.command(rich_help_panel=panel)(command)
-app.add_typer(train_commands.train, rich_help_panel="Train")
-app.add_typer(evaluate_commands.evaluate, rich_help_panel="Evaluate")
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import ontodex
 from ontodex.cli.options import Json
 from ontodex.engine.results.printable import json_text, printable
 
-__all__ = ["formats"]
+__all__ = ["COMMANDS", "formats"]
 
 
 def formats(json: Json = False) -> None:
@@ -25,3 +25,7 @@ def formats(json: Json = False) -> None:
     widths = [max(len(row[at]) for row in cells) for at in (0, 1)]
     for name, suffixes, description in cells:
         typer.echo(printable(f"{name:{widths[0]}}  {suffixes:{widths[1]}}  {description}"))
+
+
+COMMANDS = (formats,)
+"""The commands of this module."""

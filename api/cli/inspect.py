@@ -11,7 +11,7 @@ import ontodex
 from ontodex.cli.options import Format, Language, Mapping, Sources
 from ontodex.engine.results.printable import printable
 
-__all__ = ["inspect"]
+__all__ = ["COMMANDS", "inspect"]
 
 
 def inspect(
@@ -36,3 +36,7 @@ def inspect(
         typer.echo(printable(f"warning: {remark}"), err=True)
     if output is not None:
         found.write(output)
+
+
+COMMANDS = (inspect,)
+"""The commands of this module."""

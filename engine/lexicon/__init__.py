@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
-import lzma
+import mmap
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ontodex.scoring.name_similarity import NameSimilarity
 
-__all__ = ["Lexicon"]
+__all__ = ["FILE", "Lexicon", "lines_of"]
 
-FILE = Path(__file__).with_name("synonyms.txt.xz")
-"""A line for each synset of several lemmas; made by ``tools/make_lexicon.py``."""
+FILE = Path(__file__).with_name("synonyms.txt")
+"""The lines of :func:`lines_of`; made by ``tools/make_lexicon.py``."""
 
 LONGEST = 3
 """Largest number of words that are replaced together."""
@@ -44,13 +44,29 @@ STOP_WORDS = re.compile(
 """Words that are not replaced."""
 
 
+def lines_of(synsets: Iterable[Sequence[str]]) -> bytes:
+    r"""Return a line for each lemma: the lemma, and the other lemmas of its synsets, between tabs.
+
+    Lines are in the order of their bytes, so that a lemma is found by bisection.
+
+    >>> lines_of([("lift", "elevator"), ("rise", "lift")])
+    b'elevator\tlift\nlift\televator\trise\nrise\tlift\n'
+    """
+    others: dict[str, dict[str, None]] = {}
+    for synset in synsets:
+        for lemma in synset:
+            own = others.setdefault(lemma, {lemma: None})  # the lemma comes first
+            own.update(dict.fromkeys(synset))
+    return b"".join(sorted(("\t".join(own) + "\n").encode() for own in others.values()))
+
+
 class Lexicon:
     """Replaces words of a query by words of the same meaning.
 
     Two words have the same meaning if they are lemmas of one synset of WordNet, in any sense.
 
     Args:
-        synsets: The synsets: lemmas in lower case.
+        lines: The lines of :func:`lines_of`, in memory or mapped.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -58,27 +74,24 @@ class Lexicon:
         >>> for name in ("elevator shaft", "stairs"):
         ...     _ = builder.entity(f"ex:{name}", name)
         >>> names = NameSimilarity.of(builder.build())
-        >>> Lexicon([("lift", "elevator"), ("lift", "rise")]).variants("lifts", names, 5)
+        >>> lexicon = Lexicon(lines_of([("lift", "elevator"), ("lift", "rise")]))
+        >>> lexicon.variants("lifts", names, 5)
         ['elevator']
     """
 
-    def __init__(self, synsets: Sequence[Sequence[str]]) -> None:
-        self._synsets = synsets
-        self._numbers: dict[str, list[int]] = {}
-        for number, lemmas in enumerate(synsets):
-            for lemma in lemmas:
-                self._numbers.setdefault(lemma, []).append(number)
+    def __init__(self, lines: bytes | mmap.mmap) -> None:
+        self._lines = lines
 
     @classmethod
     def load(cls) -> Lexicon:
-        """Read the words that ontodex ships."""
-        lines = lzma.decompress(FILE.read_bytes()).decode().splitlines()
-        return cls([line.split("\t") for line in lines])
+        """Map the words that ontodex ships."""
+        with FILE.open("rb") as file:
+            return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
     @property
     def words(self) -> list[str]:
         """All lemmas, each once."""
-        return list(self._numbers)
+        return [line.split(b"\t", 1)[0].decode() for line in self._lines[:].splitlines()]
 
     def variants(self, query: str, names: NameSimilarity, most: int) -> list[str]:
         """Return a query with one to three of its words replaced, in each way that may match.
@@ -117,6 +130,20 @@ class Lexicon:
             for ending, lemma_ending in ENDINGS
             if words.endswith(ending)
         )
-        own = next((form for form in forms if form in self._numbers), words)
-        for number in self._numbers.get(own, ()):
-            yield from (lemma for lemma in self._synsets[number] if lemma not in (own, words))
+        for form in forms:
+            if others := self._others(form):
+                yield from (lemma for lemma in others if lemma != words)
+                return
+
+    def _others(self, lemma: str) -> list[str]:
+        """Return the other lemmas of the synsets of a lemma; empty for other words."""
+        key = f"{lemma}\t".encode()
+        low, high = 0, len(self._lines)
+        while low < high:
+            start = self._lines.rfind(b"\n", low, (low + high) // 2) + 1 or low
+            end = self._lines.find(b"\n", start) + 1
+            line = self._lines[start:end]
+            if line.startswith(key):
+                return line[len(key) : -1].decode().split("\t")
+            low, high = (end, high) if line < key else (low, start)
+        return []

@@ -228,6 +228,7 @@ def test_an_exchanged_model_is_refused(own_index, key, value):
     manifest = Manifest.read(folder)
     manifest.encoders["hierarchy"][key] = value
     manifest.write(folder)
+    (folder / "encoders" / "hierarchy" / "hit" / "config.json").touch()
     with (
         ontodex.open(own_index, device="cpu") as engine,
         pytest.raises(IndexMismatch, match="build the index anew"),

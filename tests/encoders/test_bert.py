@@ -248,9 +248,10 @@ def test_bfloat16_changes_little_and_the_batch_less() -> None:
 
 def test_the_library_is_not_imported() -> None:
     code = (
-        "from ontodex.encoders.text import TextEncoder as T; T.load().encode(['dog']); "
-        "import sys; print(*sys.modules)"
+        "from ontodex.encoders.text import TextEncoder as T; t = T.load(); t.encode(['dog']); "
+        "import sys; print('torch' in sys.modules); t.encode(['dog ' * 600]); print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("False")  # a short text needs no torch
     assert "torch" in done.stdout.split()
     assert not {"transformers", "sentence_transformers", "sklearn"} & set(done.stdout.split())

@@ -7,7 +7,7 @@ import pytest
 
 import ontodex
 from ontodex.engine import text_search
-from ontodex.engine.lexicon import Lexicon
+from ontodex.engine.lexicon import Lexicon, lines_of
 from ontodex.engine.resolve import resolve_entity
 from ontodex.graph import GraphBuilder, entity_names, entity_texts
 from ontodex.scoring.name_similarity import NameSimilarity
@@ -91,7 +91,7 @@ def test_words_are_replaced_by_words_of_the_graph(query, variants):
         ("spirit level", "water level"),
         ("will", "testament"),
     ]
-    assert Lexicon(synsets).variants(query, names, 5) == variants
+    assert Lexicon(lines_of(synsets)).variants(query, names, 5) == variants
 
 
 def test_the_most_similar_replacements_are_kept():
@@ -99,7 +99,7 @@ def test_the_most_similar_replacements_are_kept():
     for name in ("elevator shaft of a house", "hoist"):
         builder.entity(f"ex:{name}", name)
     names = NameSimilarity.of(builder.build())
-    lexicon = Lexicon([("lift", "elevator", "hoist")])
+    lexicon = Lexicon(lines_of([("lift", "elevator", "hoist")]))
     assert lexicon.variants("a lift", names, 2) == ["a hoist", "a elevator"]
     assert lexicon.variants("a lift", names, 1) == ["a hoist"]
 

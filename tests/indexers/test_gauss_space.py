@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 import ontodex
 from ontodex.encoders import text as text_module
@@ -60,9 +60,10 @@ def test_numbers_that_half_precision_cannot_hold_are_refused(
     tmp_path, small_graph, tiny_encoder, tiny_gauss
 ):
     model = GaussCSE.load(tiny_gauss, "cpu")
-    with torch.no_grad():
-        model.heads.mean.bias.fill_(60_000.0)
-        model.heads.mean.weight.mul_(10_000.0)
+    weights = dict(model.heads.weights)
+    weights["mean.bias"] = np.full(model.dim, 60_000.0, dtype=np.float32)
+    weights["mean.weight"] = weights["mean.weight"] * np.float32(10_000.0)
+    model.heads = replace(model.heads, weights=weights)
     model.save(tmp_path / "model")
     with pytest.raises(EncoderError, match="finite numbers in float16 for every text, found"):
         build_plain(small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tmp_path / "model")
@@ -77,6 +78,7 @@ def test_an_encoder_that_was_exchanged_is_refused(tmp_path, small_graph, tiny_en
     del content["blake2b"]
     content["encoders"]["entailment"]["fingerprint"] = "0" * 32
     file.write_text(json.dumps({"blake2b": manifest._digest(content), **content}))
+    (file.parent / "encoders" / "entailment" / "gauss_cse" / "config.json").touch()
     with ontodex.open(path, device="cpu") as engine:
         assert len(engine.entailed_by("ex:dog", 3)) == 3  # its sentences are stored
         with pytest.raises(IndexMismatch, match="not the encoder that the index was built with"):

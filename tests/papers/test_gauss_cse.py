@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from ontodex.encoders.gauss_cse import GaussianHeads
+from ontodex.encoders.gaussian_heads import GaussianHeads
 from ontodex.engine.search.gaussian_space import GaussianSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry import gaussian

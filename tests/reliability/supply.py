@@ -27,6 +27,7 @@ WHY = {
     "numpy": "arrays",
     "openpyxl": "reading workbooks of Excel",
     "peft": "training adapters (LoRA)",
+    "prompt-toolkit": "the command `ontodex shell`",
     "pyoxigraph": "reading and writing RDF",
     "pyyaml": "reading YAML",
     "rdflib": "graphs of rdflib as a source",

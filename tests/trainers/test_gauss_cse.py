@@ -10,7 +10,8 @@ import torch
 from safetensors.torch import load_file
 
 import ontodex
-from ontodex.encoders.gauss_cse import GaussCSE, GaussianHeads
+from ontodex.encoders.gauss_cse import GaussCSE
+from ontodex.encoders.gaussian_heads import GaussianHeads
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.trainers.data.entailment_pairs import (
@@ -78,7 +79,9 @@ def test_every_form_learns_entailment_and_its_direction(pairs, tmp_path, encoder
     _, held_out = pairs.split(0.2, 0)
     found = evaluate_judged(judge(made, held_out), held_out, made.rule.threshold)
     untrained = GaussCSE(
-        TextEncoder(encoder.folder, "cpu", unit=False), GaussianHeads(encoder.dim), made.rule
+        TextEncoder(encoder.folder, "cpu", unit=False),
+        GaussianHeads(encoder.dim).frozen(),
+        made.rule,
     )
     before = evaluate_judged(judge(untrained, held_out), held_out, made.rule.threshold)
     assert (

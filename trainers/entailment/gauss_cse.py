@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
-from ontodex.encoders.gauss_cse import GaussCSE, GaussianHeads
+from ontodex.encoders.gauss_cse import GaussCSE
+from ontodex.encoders.gaussian_heads import GaussianHeads
 from ontodex.encoders.locate import DEFAULT_ENCODER, GAUSSIAN
 from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
@@ -177,7 +178,12 @@ def train_gauss_cse(
         if adapter is not None:
             heads.half()  # the precision in which they are stored
         made = GaussCSE(
-            text, heads, Entailment(0.5, 1.0, 0.0), settings.similarity, adapter=adapter, base=base
+            text,
+            heads.frozen(),
+            Entailment(0.5, 1.0, 0.0),
+            settings.similarity,
+            adapter=adapter,
+            base=base,
         )
         made.rule = fit_entailment(
             _similarities(made.stored(vectors), valid, settings.similarity), valid.entailed
