@@ -39,6 +39,7 @@ from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.arrays import distinct, within
 from ontodex.graph.names import NameKind, normalise
 from ontodex.scoring.graph_features import Offsets
+from ontodex.scoring.name_evidence import NameEvidence
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.neighbour_voting import COMPETING, NeighbourVotes, NeighbourVoting, log_sum
 from ontodex.scoring.similarity import EntitySimilarity
@@ -594,7 +595,11 @@ def _voting(
     if not settings or hierarchy is None:
         return {}
     known = index.vectors(TEXT)
-    votes = NeighbourVotes(hierarchy, EntitySimilarity(known))
+    votes = NeighbourVotes(
+        hierarchy,
+        EntitySimilarity(known),
+        NameEvidence(hierarchy, index.graph.labels, resources.name_similarity),
+    )
 
     def encode(texts: list[str]) -> Points:
         return np.asarray(resources.encoders.text.encode(texts))
@@ -603,6 +608,8 @@ def _voting(
         question: str, voting: NeighbourVoting, entities: Sequence[ResolvedTerm]
     ) -> list[Offsets]:
         rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
-        return list(votes.offsets(question, voting, vectors_of(known, entities, encode), rows))
+        vectors = vectors_of(known, entities, encode)
+        names = [one.resolution.label for one in entities]
+        return list(votes.offsets(question, voting, vectors, rows, names))
 
     return {question: (one, partial(offsets, question, one)) for question, one in settings.items()}
