@@ -41,8 +41,8 @@ class LinkSimilarity:
     Example:
         >>> likes = LinkSimilarity(KnownLinks(np.array([[0, 0, 3], [1, 0, 3], [2, 0, 4]]), 5, 1))
         >>> near, values = likes.of(np.array([0, 2]))  # 0 and 1 like the same; 2 likes another
-        >>> near[:, 0].tolist(), values.sum(axis=1).round(3).tolist()
-        ([1, 0], [1.0, 0.0])
+        >>> int(near[0, 0]), values.sum(axis=1).round(3).tolist()
+        (1, [1.0, 0.0])
     """
 
     def __init__(self, links: KnownLinks) -> None:
