@@ -104,7 +104,8 @@ NOTES = [
     "the encoder that ontodex ships, trained on WordNet's nouns; it is not trained here.",
     "doubtful: of the first so many asserted links that are doubted, those that are wrong, and "
     "those of them outside triangles: in a triangle, c-s, s-q and c-q are all asserted, or s-q "
-    "follows, and a check without learning sees it. missing: of the first so many pairs that are "
+    "follows, and a check without learning sees it. The audit lists the implied links c-q apart, "
+    "and does not doubt them. missing: of the first so many pairs that are "
     "proposed, the links that were taken out, the right links that were replaced, and the pairs "
     "of an entity and any true ancestor.",
     "audit: HiT's score with neighbour votes by all-MiniLM-L6-v2, as ontodex answers; HiT alone: "
@@ -179,17 +180,14 @@ def _replaced(
 
 def _redundant(hierarchy: Hierarchy) -> tuple[Pairs, Pairs]:
     """Return the asserted links that others imply, and the links c-s that imply a c-q."""
-    implied: dict[tuple[int, int], None] = {}
-    implying: dict[tuple[int, int], None] = {}
-    for child in np.unique(hierarchy.links[:, 0]).tolist():
-        parents = hierarchy.parents(child).tolist()
-        for between in parents if len(parents) > 1 else []:
-            above = set(hierarchy.ancestors(between).tolist())
-            for parent in parents:
-                if parent in above:
-                    implied[child, parent] = None
-                    implying[child, between] = None
-    return list(implied), list(implying)
+    implied = [(child, parent) for child, parent in hierarchy.redundant_links().tolist()]
+    implying = {
+        (child, between)
+        for child, parent in implied
+        for between in hierarchy.parents(child).tolist()
+        if parent in hierarchy.ancestors(between)
+    }
+    return implied, sorted(implying)
 
 
 def _by_votes(graph: KnowledgeGraph, hierarchy: Hierarchy) -> tuple[Pairs, Pairs]:
@@ -225,7 +223,8 @@ def _found(graph: KnowledgeGraph, ranked: Subsumptions) -> tuple[Pairs, Pairs]:
     row_of = {name: row for row, name in enumerate(graph.ids)}
     pairs: dict[str, Pairs] = {"doubtful": [], "missing": []}
     for row in audit(ranked, max(KS)):
-        pairs[row.verdict].append((row_of[row.subject_id], row_of[row.object_id]))
+        if row.verdict in pairs:
+            pairs[row.verdict].append((row_of[row.subject_id], row_of[row.object_id]))
     return pairs["doubtful"], pairs["missing"]
 
 

@@ -71,11 +71,11 @@ PARTS = {
     "ComplEx": (1,),
     "type constraint": (2,),
     "kind": (3,),
-    "analogy": (4, 5, 6, 7),
-    "rules": (8,),
+    "analogy": (4, 5, 6, 7, 8, 9),
+    "rules": (10,),
 }
 """Parts of the hybrid score, by the places of their weights. Analogy: links of entities that are
-similar by text and by KGE vectors, on either side of the link."""
+similar by text, by KGE vectors and by shared links, on either side of the link."""
 
 ROWS: dict[str, tuple[str, ...]] = {
     "all parts": tuple(PARTS),

@@ -120,7 +120,7 @@ NOTES = [
     "Leaves of the hierarchy are taken out before the index is built, with all their links, and "
     "their parents asked for by the label alone. HiT is the encoder that ontodex ships, trained "
     "on WordNet's nouns; it is not trained here. One draw of concepts (seed as above).",
-    "parents: HiT's score with neighbour votes by all-MiniLM-L6-v2, as ontodex answers; HiT "
+    "parents: HiT's score with votes of neighbours and evidence of names, as ontodex answers; HiT "
     "alone: without the votes.",
     f"{VOTE}, a baseline without an encoder: the parents of the {VOTERS} nearest neighbours of "
     "the label, by the cosine of TF-IDF of character trigrams of names, each with that cosine as "

@@ -27,9 +27,6 @@ from ontodex.storage.space_names import LINK
 
 __all__ = ["LinkDiscovery"]
 
-SURE = 1e-12, 0.9999
-"""Bounds to which probabilities are clipped before tail and head predictions are combined."""
-
 Found = tuple[Rows, NDArray[np.float64]]
 """Keys of links (integers that encode relation, head and tail) and their probabilities."""
 
@@ -184,12 +181,14 @@ def _by_relation(questions: Rows, count: int) -> list[Rows]:
 def _joined(answers: Sequence[Found]) -> Found:
     """Return distinct links.
 
-    If both tail and head prediction found a link, its probability is the noisy-or of the two.
+    If both tail and head prediction found a link, the larger of the two probabilities is its own:
+    both estimate the same event from much the same evidence.
     """
     parts = [(no_rows(), np.zeros(0)), *answers]
     links, at = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
-    doubts = np.concatenate([np.log1p(-np.clip(values, *SURE)) for _, values in parts])
-    return links, -np.expm1(np.bincount(at, doubts, len(links)))
+    largest = np.zeros(len(links))
+    np.maximum.at(largest, at, np.concatenate([values for _, values in parts]))
+    return links, largest
 
 
 def _most_probable(found: Sequence[Found], k: int) -> Found:

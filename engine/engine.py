@@ -359,12 +359,16 @@ class Engine(LinkQuestions):
         )
 
     def audit(self, k: int = 20) -> Audit:
-        """Find doubtful and missing links: links on which the hierarchy and the model disagree.
+        """Find doubtful, missing and redundant links of the hierarchy.
 
         Scores and probabilities are those of :meth:`parents`. A doubtful link is an asserted link
         with a probability of at most 0.5. Missing links are the best pairs of members of the
         hierarchy that are not ancestor and descendant, share no asserted parent, and have different
         labels. They are listed whatever their probability, at most five for each child.
+
+        A redundant link is an asserted link that other asserted links imply: its child has another
+        parent that is a descendant of its parent. That needs no model, and a redundant link is not
+        listed as doubtful.
 
         Doubtful links are ordered by ascending probability, missing ones by descending probability.
         If the graph has too few links to fit probabilities, no link is doubtful, and missing ones

@@ -32,10 +32,12 @@ BY_CASES = (
     "similar tails (text)",
     "similar heads (links)",
     "similar tails (links)",
+    "similar heads (shared links)",
+    "similar tails (shared links)",
     "rules",
 )
-"""Names of the parts of a score that are case-based evidence. A sixth score of case-based evidence
-is added to the type constraint."""
+"""Names of the parts of a score that are case-based evidence. An eighth score is added to
+the type constraint."""
 
 
 class LinkExplanation:

@@ -36,9 +36,10 @@ from ontodex.errors import IndexMismatch, expect_choice
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import Hierarchy, KnowledgeGraph
-from ontodex.graph.arrays import distinct
+from ontodex.graph.arrays import distinct, within
 from ontodex.graph.names import NameKind, normalise
 from ontodex.scoring.graph_features import Offsets
+from ontodex.scoring.name_evidence import NameEvidence
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.neighbour_voting import COMPETING, NeighbourVotes, NeighbourVoting, log_sum
 from ontodex.scoring.similarity import EntitySimilarity
@@ -109,6 +110,8 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
                 if probabilities is None:
                     probabilities = np.full(len(scored[1]), np.nan)
                 pairs.append(_Pairs(np.full(len(probabilities), child), *scored, probabilities))
+    links = _joined(asserted)
+    implied = _redundant(subsumptions.hierarchy, links)
     rows = [
         AuditRow(
             graph.ids[child],
@@ -120,8 +123,9 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
             verdict,
         )
         for verdict, pairs in (
-            ("doubtful", _doubtful(_joined(asserted), k)),
+            ("doubtful", _doubtful(links.at(np.flatnonzero(~implied)), k)),
             ("missing", _missing(_joined(others), k)),
+            ("redundant", links.at(np.flatnonzero(implied)[:k])),
         )
         for child, parent, score, probability in zip(
             *(column.tolist() for column in pairs), strict=True
@@ -129,6 +133,13 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
     ]
     method, took = subsumptions.methods["parents"], milliseconds(start, 1)
     return Audit(tuple(rows), method, took, predicate_of(graph), dict(graph.prefixes))
+
+
+def _redundant(hierarchy: Hierarchy, links: _Pairs) -> NDArray[np.bool_]:
+    """Return whether each asserted link is implied by others, of shape (links,)."""
+    count = len(hierarchy.ids)
+    keys = hierarchy.redundant_links().astype(np.int64) @ np.array([count, 1])
+    return within(keys, links.children * count + links.parents)
 
 
 def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
@@ -584,7 +595,11 @@ def _voting(
     if not settings or hierarchy is None:
         return {}
     known = index.vectors(TEXT)
-    votes = NeighbourVotes(hierarchy, EntitySimilarity(known))
+    votes = NeighbourVotes(
+        hierarchy,
+        EntitySimilarity(known),
+        NameEvidence(hierarchy, index.graph.labels, resources.name_similarity),
+    )
 
     def encode(texts: list[str]) -> Points:
         return np.asarray(resources.encoders.text.encode(texts))
@@ -593,6 +608,8 @@ def _voting(
         question: str, voting: NeighbourVoting, entities: Sequence[ResolvedTerm]
     ) -> list[Offsets]:
         rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
-        return list(votes.offsets(question, voting, vectors_of(known, entities, encode), rows))
+        vectors = vectors_of(known, entities, encode)
+        names = [one.resolution.label for one in entities]
+        return list(votes.offsets(question, voting, vectors, rows, names))
 
     return {question: (one, partial(offsets, question, one)) for question, one in settings.items()}

@@ -220,6 +220,16 @@ class Hierarchy:
         indirect = keys[~within(self.links[:, 0].astype(np.int64) * n + self.links[:, 1], keys)]
         return np.stack([indirect // n, indirect % n], axis=1).astype(np.int32)
 
+    def redundant_links(self) -> Rows:
+        """Return the asserted links that other asserted links imply, ascending.
+
+        A link from c to q is redundant if another parent of c is a descendant of q. The array is
+        ``int32`` of shape (links, 2): child and parent.
+        """
+        links, others = self.parents_of(self.links[:, 0])
+        implied = self.is_ancestor(others, self.links[links, 1])
+        return self.links[distinct(links[implied])]
+
     def is_ancestor(
         self, children: NDArray[np.integer], parents: NDArray[np.integer]
     ) -> NDArray[np.bool_]:

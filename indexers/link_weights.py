@@ -1,6 +1,6 @@
 """Weights of the hybrid score of a relation, fitted on held-out triples.
 
-The score is a weighted sum of nine scores: text, KGE (ComplEx), type constraint, kind, and five
+The score is a weighted sum of eleven scores: text, KGE (ComplEx), type constraint, kind, and seven
 scores of case-based evidence (:mod:`ontodex.scoring.graph_features`). A question is a held-out
 triple in one direction: an entity, a relation or its inverse, and the true answer.
 """
@@ -59,14 +59,14 @@ ASKED = 64
 BLOCK = 256
 """Number of questions whose likelihood is computed at once."""
 
-START = (20.0, 1.0, 0.0, 1.0, 0.2, 0.2, 0.2, 0.2, 1.0)
+START = (20.0, 1.0, 0.0, 1.0, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 1.0)
 """Weights with which the fit starts.
 
 20 for the cosine of texts (a temperature of 0.05), 1 for ComplEx, whose scores are logits, 0 for
 type constraints, 1 for kinds (log-odds), then the weights of case-based evidence.
 """
 
-MIN_WEIGHTS = (0.1, 0.0, -np.inf, 0.0, *[-np.inf] * 5)
+MIN_WEIGHTS = (0.1, 0.0, -np.inf, 0.0, *[-np.inf] * 7)
 """Smallest weights.
 
 The weight of text is positive, because only text scores entities that are new to the graph.
@@ -123,7 +123,7 @@ def fit_weights(
             Where KGE vectors have weight, the setting makes no difference.
 
     Returns:
-        ``float32`` of shape (relations + 1, 9); the last row is for relations that the graph does
+        ``float32`` of shape (relations + 1, 11); the last row is for relations that the graph does
         not have.
     """
     weights = _by_relation(scores, relations, START, POWER, by_direction)

@@ -1,4 +1,4 @@
-"""Fitting neighbour voting: the weights of a query's neighbours for its parents and children."""
+"""Fitting the weights of neighbours and names as evidence for parents and children."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from ontodex.indexers import link_weights
 from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy, scores_of
 from ontodex.indexers.hierarchy_rule import CANDIDATES, held_out_links
 from ontodex.scoring.graph_features import Offsets
+from ontodex.scoring.name_evidence import NAME_SCORES, NameEvidence
+from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.neighbour_voting import (
     COMPETING,
     SCORES,
@@ -83,9 +85,12 @@ def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
 
 
 def fit_neighbour_voting(
-    hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors
+    hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors, names: NameSimilarity
 ) -> dict[str, NeighbourVoting]:
-    """Fit the weights of neighbour scores by the likelihood of direct parents (or children).
+    """Fit the weights of the evidence of neighbours and names for direct parents (or children).
+
+    The loss is that of :func:`~ontodex.indexers.link_weights.fit` for its ``POWER``, which is
+    better for ranks than the likelihood.
 
     Indirect ancestors and descendants count as wrong: otherwise the roots, which are above all
     entities, would be ranked first. Children are asked for in two ways. An entity that is treated
@@ -96,6 +101,7 @@ def fit_neighbour_voting(
         hit: The encoder, with the rule of :func:`~ontodex.indexers.hierarchy_rule.with_rule`.
         embedded: The hierarchy and its points; ``None`` if it is too small to fit weights to.
         texts: Vectors of the text space, by which neighbours are found.
+        names: Trigrams of the entities' names.
 
     Returns:
         The weights for ``"parents"`` and ``"children"``, each with the curve from scores to
@@ -105,21 +111,30 @@ def fit_neighbour_voting(
         return {}
     links, rule = held_out_links(hit, embedded), hit.rule
     links = embedded.hierarchy.links if links is None else links
-    votes = NeighbourVotes(embedded.hierarchy, EntitySimilarity(texts))
+    votes = NeighbourVotes(
+        embedded.hierarchy,
+        EntitySimilarity(texts),
+        NameEvidence(embedded.hierarchy, embedded.labels, names),
+    )
     order, found = embedded.order, {}
     for question in SCORES:
         random = np.random.default_rng(0)
         asked = embedded.some_asked(question, links, random)
         drawn = order[random.permutation(len(order))[:CANDIDATES]]
-        scored, of = list(votes.scores(question, _no_vectors(asked), asked)), asked
+        labels = [embedded.labels[row] for row in asked.tolist()]
+        scored, of = list(votes.scores(question, _no_vectors(asked), asked, labels)), asked
         if question == "children":
             renamed = asked[::RENAMED]
             synonyms = _synonyms(texts[renamed], random)
-            scored += votes.scores(question, synonyms, np.full(len(renamed), -1))
+            unnamed = [""] * len(renamed)
+            scored += votes.scores(question, synonyms, np.full(len(renamed), -1), unnamed)
             of = np.append(asked, renamed)
         answers = _answer_scores(question, embedded, rule, of, drawn, scored)
-        start = np.array([[rule.slope, 0.5, 0.5, 0.5]])
-        fitted = link_weights.fit(answers, answers.groups, start, PRECISION * np.eye(4))[0]
+        count = len(answers.others)
+        start = np.array([[rule.slope, *[0.5] * (count - 1)]])
+        fitted = link_weights.fit(
+            answers, answers.groups, start, PRECISION * np.eye(count), link_weights.POWER
+        )[0]
         weights = np.maximum(fitted[1:], 0.0) / max(fitted[0], MIN_WEIGHT)
         curve = _curve(
             question,
@@ -128,7 +143,7 @@ def fit_neighbour_voting(
             asked,
             [(reached, weights @ scores) for reached, scores in scored[: len(asked)]],
         )
-        by_name = dict(zip(SCORES[question], weights.tolist(), strict=True))
+        by_name = dict(zip((*SCORES[question], *NAME_SCORES), weights.tolist(), strict=True))
         found[question] = NeighbourVoting(**by_name, curve=curve)
     return found
 
@@ -143,7 +158,7 @@ def _answer_scores(
 ) -> link_weights.AnswerScores:
     """Score one true answer and the drawn candidates for each question.
 
-    The first score is by the rule, the others by the neighbours.
+    The first score is by the rule, the others by neighbours and names.
 
     Args:
         question: ``"parents"`` or ``"children"``.
@@ -151,11 +166,14 @@ def _answer_scores(
         rule: The rule.
         asked: Rows of the entities that the questions are about.
         drawn: Rows of the candidates.
-        scored: For each question, the rows that neighbours give a score, and these scores.
+        scored: For each question, the rows that have a score by neighbours or names, and their
+            scores.
     """
     c, groups, hierarchy = embedded.c, embedded.groups, embedded.asserted(question)
     answers = _first_parents(hierarchy, asked, embedded.places)
-    own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
+    count = len(SCORES[question]) + len(NAME_SCORES)
+    own = np.zeros((len(asked), 1 + count))
+    others = np.zeros((1 + count, len(asked), len(drawn)), dtype=np.float32)
     points, right, wrong = (embedded.points(rows) for rows in (asked, answers, drawn))
     own[:, 0] = scores_of(
         question, rule, distance_of(points, right, c), norm(points, c), norm(right, c)
@@ -163,7 +181,7 @@ def _answer_scores(
     others[0] = scores_of(
         question, rule, pairwise(points, wrong, c), norm(points, c)[:, None], norm(wrong, c)
     )
-    sums = np.zeros((3, len(groups)))
+    sums = np.zeros((count, len(groups)))
     for at, (reached, scores) in enumerate(scored):
         sums[:, reached] = scores
         own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import runs
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.similarity import EntitySimilarity, log_similarity
+from ontodex.scoring.similarity import Similarity, log_similarity
 
 __all__ = ["Analogy"]
 
@@ -35,26 +34,29 @@ BLOCK = 64
 class Analogy:
     """Scores tails by known triples of similar entities.
 
-    Let k be the similarity of :class:`~ontodex.scoring.similarity.EntitySimilarity`. A tail t of a
-    question (h, r) has two sums: by similar heads, the sum of k(h, h') over known triples
-    (h', r, t); and by similar tails, the sum of k(t', t) over known triples (h, r, t'). Each score
-    is log(1 + sum / 0.005). Scores are never negative, and most entities have the score zero.
+    Let k be the similarity of two entities. A tail t of a question (h, r) has two sums: by similar
+    heads, the sum of k(h, h') over known triples (h', r, t); and by similar tails, the sum of
+    k(t', t) over known triples (h, r, t'). Each score is log(1 + sum / 0.005). Scores are never
+    negative, and most entities have the score zero.
 
     Args:
         links: Known triples.
-        vectors: Entity vectors; their lengths do not matter.
+        similarity: Finds similar entities.
 
     Example:
+        >>> from ontodex.geometry.vectors import Vectors
+        >>> from ontodex.scoring.similarity import EntitySimilarity
         >>> vectors = Vectors([np.array([[1, 0], [1, 0], [0, 1], [0, 1]], dtype=np.float32)])
-        >>> analogy = Analogy(KnownLinks(np.array([[0, 0, 2]]), 4, 1), vectors)
+        >>> links = KnownLinks(np.array([[0, 0, 2]]), 4, 1)
+        >>> analogy = Analogy(links, EntitySimilarity(vectors))
         >>> head, relation = np.array([1]), np.array([0])
         >>> rows, scores = next(analogy.scores(vectors[head], head, relation))
         >>> rows.tolist(), scores.round(1).tolist()  # 1 is similar to 0, whose tail is 2
         ([2], [[5.3], [0.0]])
     """
 
-    def __init__(self, links: KnownLinks, vectors: Vectors) -> None:
-        self._links, self._similarity = links, EntitySimilarity(vectors)
+    def __init__(self, links: KnownLinks, similarity: Similarity) -> None:
+        self._links, self._similarity = links, similarity
 
     def scores(
         self,

@@ -11,14 +11,16 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.analogy import Analogy
+from ontodex.scoring.link_similarity import LinkSimilarity
 from ontodex.scoring.rules import Rules
+from ontodex.scoring.similarity import EntitySimilarity
 
 __all__ = ["RULES", "CaseBasedEvidence", "Ground"]
 
-SCORES = 6
+SCORES = 8
 """Number of scores of a tail; see :meth:`CaseBasedEvidence.scores`."""
 
-RULES = 4
+RULES = 6
 """Index of the rules' score among the scores of a tail."""
 
 Ground = tuple[float, list[tuple[int, int, int]]]
@@ -32,13 +34,15 @@ class CaseBasedEvidence:
     Args:
         links: Known triples.
         texts: Vectors of the entities' texts, for similarity by text.
-        kge: KGE vectors of the entities, for similarity by links.
+        kge: KGE vectors of the entities, for similarity by KGE vectors.
         rules: Rules of the graph.
     """
 
     def __init__(self, links: KnownLinks, texts: Vectors, kge: Vectors, rules: Rules) -> None:
         self._links, self._rules = links, rules
-        self._by_text, self._by_links = Analogy(links, texts), Analogy(links, kge)
+        self._by_text = Analogy(links, EntitySimilarity(texts))
+        self._by_kge = Analogy(links, EntitySimilarity(kge))
+        self._by_links = Analogy(links, LinkSimilarity(links))
         self._kge = kge
 
     def scores(
@@ -61,11 +65,13 @@ class CaseBasedEvidence:
 
         Yields:
             For each question, the rows of tails with a score, ascending, and their scores,
-            ``float64`` of shape (6, rows):
+            ``float64`` of shape (8, rows):
 
             - two scores by similar heads and similar tails, with the similarity of texts
               (:class:`~ontodex.scoring.analogy.Analogy`),
             - the same two scores, with the similarity of KGE vectors,
+            - the same two scores, with the similarity of what the entities are linked to
+              (:class:`~ontodex.scoring.link_similarity.LinkSimilarity`),
             - one score by rules (:class:`~ontodex.scoring.rules.Rules`),
             - 1 if the tail is a known answer and no other entity is a known head of this relation
               and tail; otherwise 0.
@@ -76,6 +82,7 @@ class CaseBasedEvidence:
         kge[entities < 0] = 0.0
         parts = zip(
             self._by_text.scores(texts, entities, relations, apart),
+            self._by_kge.scores(kge, entities, relations),
             self._by_links.scores(kge, entities, relations),
             self._rules.scores(self._links, entities, relations),
             self._only_triple(entities, relations),
@@ -93,7 +100,7 @@ class CaseBasedEvidence:
     def grounds(
         self, text: NDArray[np.float32], entity: int, relation: int, tail: int
     ) -> list[list[Ground]]:
-        """Return the known triples behind the first five scores of a tail; see :meth:`scores`.
+        """Return the known triples behind the first seven scores of a tail; see :meth:`scores`.
 
         Args:
             text: Text vector of the entity, of shape (dim,).
@@ -109,7 +116,11 @@ class CaseBasedEvidence:
         if entity >= 0:
             kge = self._kge[np.array([entity])][0]
         found: list[list[Ground]] = []
-        for analogy, vector in ((self._by_text, text), (self._by_links, kge)):
+        for analogy, vector in (
+            (self._by_text, text),
+            (self._by_kge, kge),
+            (self._by_links, kge),
+        ):
             heads, tails = analogy.grounds(vector, entity, relation, tail)
             found += [
                 [(similarity, [(head, relation, tail)]) for head, similarity in heads],

@@ -25,14 +25,14 @@ __all__ = [
 ]
 
 TEXT, KGE, TYPE_CONSTRAINT, KIND = (slice(place, place + 1) for place in range(4))
-CASE_BASED = slice(4, 9)
+CASE_BASED = slice(4, 11)
 """Positions of a relation's weights: text, ComplEx, type constraint, kind, case-based evidence.
 
-Case-based evidence has the first five scores of
+Case-based evidence has the first seven scores of
 :meth:`~ontodex.scoring.case_based.CaseBasedEvidence.scores`.
 """
 
-WEIGHTS = 9
+WEIGHTS = 11
 """Number of weights of a relation."""
 
 
@@ -83,11 +83,11 @@ class GraphFeatures:
         kinds: Vectors of the kinds of tails of the relations and inverses, of shape (2R, features
             of a profile).
         rules: Rules mined from the links.
-        weights: Weights of the scores, ``float32`` of shape (2, 2R + 1, 9). The first axis is 0 for
-            known entities and 1 for new entities. The second axis is the number of the relation; 2R
-            is for a relation that the graph lacks. The third axis has the weights of text, ComplEx,
-            type constraint, kind, similar heads and tails by text, similar heads and tails by KGE
-            vectors, and rules.
+        weights: Weights of the scores, ``float32`` of shape (2, 2R + 1, 11). The first axis is 0
+            for known entities and 1 for new entities. The second axis is the number of the
+            relation; 2R is for a relation that the graph lacks. The third axis has the weights of
+            text, ComplEx, type constraint, kind, similar heads and tails by text, by KGE vectors
+            and by shared links, and rules.
         calibration: Coefficients that make scores of different questions comparable
             (:mod:`ontodex.scoring.calibration`); ``None`` if too few links were held out to fit
             the coefficients.
@@ -166,14 +166,14 @@ class GraphFeatures:
     def case_weights(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return the weights of the six case-based scores, of shape (n, 6); see :meth:`offsets`."""
+        """Return the weights of case-based scores, of shape (n, 8); see :meth:`offsets`."""
         weights = self._weights(entities, relations)
         return np.concatenate([weights[:, CASE_BASED], -weights[:, TYPE_CONSTRAINT]], axis=1)
 
     def _weights(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return the weights of each question, of shape (n, 9)."""
+        """Return the weights of each question, of shape (n, 11)."""
         trained = self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]].any(axis=1)
         new = (entities < 0) | ~trained
         found: NDArray[np.float32] = self.weights[new.astype(np.int64), relations]  # -1 is the last

@@ -1,12 +1,12 @@
 """Neighbour voting in hierarchies.
 
 The parents (children) of a query's nearest neighbours by text are evidence for its own parents
-(children).
+(children). Names are further evidence (:mod:`ontodex.scoring.name_evidence`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from ontodex.errors import SettingsError, settings_from
 from ontodex.geometry.logistic import sigmoid
 from ontodex.graph import Hierarchy
+from ontodex.graph.arrays import distinct
 from ontodex.scoring.graph_features import Offsets
+from ontodex.scoring.name_evidence import NAME_SCORES, NameEvidence
 from ontodex.scoring.similarity import EntitySimilarity, log_similarity
 
 __all__ = ["COMPETING", "SCORES", "NeighbourVotes", "NeighbourVoting", "log_sum"]
@@ -31,7 +33,7 @@ SCORES = {
     "parents": ("itself", "parents", "ancestors"),
     "children": ("itself", "siblings", "children"),
 }
-"""The three scores for each question: what an answer is to the neighbour that votes for it.
+"""The three scores by text for each question: what an answer is to the neighbour that votes for it.
 
 See :meth:`NeighbourVotes.scores`.
 """
@@ -47,6 +49,9 @@ class NeighbourVoting:
         ancestors: Weight of votes for a neighbour's ancestors (only for ``"parents"``).
         siblings: Weight of votes for a neighbour's siblings (only for ``"children"``).
         children: Weight of votes for a neighbour's children (only for ``"children"``).
+        letters: Weight of the similarity of names by trigrams.
+        words: Weight of the words that names share.
+        voters: Weight of the votes of neighbours by trigrams.
         curve: Weight of the score, weight of the question's :func:`log_sum`, and intercept of the
             logistic regression that gives the probability of an answer; ``None`` if the graph has
             too few links to fit it to.
@@ -57,6 +62,9 @@ class NeighbourVoting:
     ancestors: float = 0.0
     siblings: float = 0.0
     children: float = 0.0
+    letters: float = 0.0
+    words: float = 0.0
+    voters: float = 0.0
     curve: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -96,10 +104,11 @@ class NeighbourVoting:
         Args:
             question: ``"parents"`` or ``"children"``.
             rows: Rows of the answers, ascending, of shape (n,).
-            scores: Vote scores of the answers, of shape (3, n).
+            scores: Scores of the answers by text, of shape (3, n), or by text and names, of shape
+                (6, n); see :meth:`NeighbourVotes.scores`.
         """
-        weights = np.array([getattr(self, relation) for relation in SCORES[question]])
-        return rows, weights @ scores
+        fields = (*SCORES[question], *NAME_SCORES)[: len(scores)]
+        return rows, np.array([getattr(self, field) for field in fields]) @ scores
 
     def probability(
         self, scores: NDArray[np.float64], log_sums: NDArray[np.float64] | float
@@ -149,13 +158,23 @@ class NeighbourVotes:
     Args:
         hierarchy: Asserted hierarchy.
         similarity: Similarity of the entities' texts.
+        names: Evidence of names; ``None`` to score by texts alone.
     """
 
-    def __init__(self, hierarchy: Hierarchy, similarity: EntitySimilarity) -> None:
-        self._hierarchy, self._similarity = hierarchy, similarity
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        similarity: EntitySimilarity,
+        names: NameEvidence | None = None,
+    ) -> None:
+        self._hierarchy, self._similarity, self._names = hierarchy, similarity, names
 
     def scores(
-        self, question: str, vectors: NDArray[np.float32], rows: NDArray[np.integer]
+        self,
+        question: str,
+        vectors: NDArray[np.float32],
+        rows: NDArray[np.integer],
+        names: Sequence[str] = (),
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Score candidate parents, or candidate children, of entities and texts.
 
@@ -164,11 +183,30 @@ class NeighbourVotes:
             vectors: Text vectors of the queries, of shape (n, dim). They are used only where the
                 row is -1.
             rows: Row of each query's entity, of shape (n,); -1 for a text that is not an entity's.
+            names: Label of each query's entity, or the text; not used to score by texts alone.
 
         Yields:
             For each query, the rows of candidates with a score, ascending, and their scores,
-            ``float64`` of shape (3, rows).
+            ``float64`` of shape (3, rows); with evidence of names, of shape (6, rows).
         """
+        by_text = self._by_text(question, vectors, rows)
+        if self._names is None:
+            yield from by_text
+            return
+        by_names = self._names.scores(question, names, rows)
+        for parts in zip(by_text, by_names, strict=True):
+            reached = distinct(np.concatenate([own for own, _ in parts]))
+            scores = np.zeros((sum(len(values) for _, values in parts), len(reached)))
+            first = 0
+            for own, values in parts:
+                scores[first : first + len(values), np.searchsorted(reached, own)] = values
+                first += len(values)
+            yield reached, scores
+
+    def _by_text(
+        self, question: str, vectors: NDArray[np.float32], rows: NDArray[np.integer]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Score candidates by the neighbours by text; see :meth:`scores`."""
         sums_of = self._of_parents if question == "parents" else self._of_children
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
@@ -184,15 +222,16 @@ class NeighbourVotes:
         voting: NeighbourVoting,
         vectors: NDArray[np.float32],
         rows: NDArray[np.integer],
+        names: Sequence[str] = (),
     ) -> Iterator[Offsets]:
         """Yield the vote offsets of each query; see :meth:`scores` for the arguments."""
-        for reached, scores in self.scores(question, vectors, rows):
+        for reached, scores in self.scores(question, vectors, rows, names):
             yield voting.offsets(question, reached, scores)
 
     def of_pairs(
         self, question: str, entities: NDArray[np.integer], answers: NDArray[np.integer]
     ) -> NDArray[np.float64]:
-        """Score pairs of an entity and a candidate parent, or child.
+        """Score pairs of an entity and a candidate parent, or child, by texts alone.
 
         Args:
             question: ``"parents"`` or ``"children"``.
@@ -203,7 +242,7 @@ class NeighbourVotes:
             Scores as in :meth:`scores`, ``float64`` of shape (3, pairs).
         """
         queries, owners = np.unique(entities, return_inverse=True)
-        scored = self.scores(question, np.zeros((len(queries), 0), dtype=np.float32), queries)
+        scored = self._by_text(question, np.zeros((len(queries), 0), dtype=np.float32), queries)
         return _scores_of_answers(scored, owners, answers, len(self._similarity))
 
     def _of_parents(

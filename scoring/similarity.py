@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,12 @@ from ontodex.geometry.cosine import score_pairs
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 
-__all__ = ["EntitySimilarity", "greatest", "log_similarity"]
+__all__ = ["EntitySimilarity", "Near", "Similarity", "greatest", "log_similarity"]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Near = tuple[NDArray[np.int32], NDArray[np.float32]]
+"""Rows of neighbours and their similarities, both of shape (queries, neighbours)."""
 
 NEAR = 128
 """Number of neighbours of an entity."""
@@ -40,6 +42,22 @@ BLOCK = 256
 
 STRIDE = 8
 """Step of the sample from which :func:`greatest` takes a lower bound."""
+
+
+class Similarity(Protocol):
+    """Nearest neighbours of entities and of vectors."""
+
+    def __len__(self) -> int: ...
+    def of(self, rows: NDArray[np.integer]) -> Near:
+        """Return the neighbours of entities; see :meth:`EntitySimilarity.of`."""
+
+    def of_all(
+        self,
+        vectors: NDArray[np.float32],
+        rows: NDArray[np.integer],
+        apart: NDArray[np.integer] | None = None,
+    ) -> Near:
+        """Return neighbours of entities and vectors; see :meth:`EntitySimilarity.of_all`."""
 
 
 def log_similarity(similarity: NDArray[np.floating]) -> Floats:

@@ -297,7 +297,7 @@ def audit(
     ] = False,
     device: Device = "auto",
 ) -> None:  # fmt: skip
-    """List the least probable links of the hierarchy and the best missing links, k of each kind."""
+    """List doubtful, missing and redundant links of the hierarchy, at most k of each kind."""
     expect_one_form(json=json, tsv=tsv, sssom=sssom)
     with open_engine(index, device) as engine:
         found = engine.audit(k)

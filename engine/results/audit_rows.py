@@ -22,13 +22,14 @@ SECTIONS = (
         "not asserted, the best candidates",
         "all candidate parents are asserted ancestors, or related otherwise",
     ),
+    ("redundant", "asserted, and implied by other links", "no asserted link is implied by others"),
 )
 """Verdicts, their titles, and the text for a verdict without rows."""
 
 
 @dataclass(frozen=True)
 class AuditRow:
-    """A link from a child to a parent on which the graph and the model disagree.
+    """A link from a child to a parent that the audit reports.
 
     Attributes:
         subject_id: CURIE or IRI of the child.
@@ -39,7 +40,8 @@ class AuditRow:
             if the hierarchy has too few links to fit it.
         score: Subsumption score of the link.
         verdict: ``"doubtful"`` for an asserted link with a probability of at most 0.5,
-            ``"missing"`` for one of the best links that are not asserted.
+            ``"missing"`` for one of the best links that are not asserted, ``"redundant"`` for an
+            asserted link that other asserted links imply, whatever its probability.
     """
 
     subject_id: str
@@ -53,9 +55,11 @@ class AuditRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(AnswerTable[AuditRow]):
-    """A sequence of :class:`AuditRow` that prints as a table: doubtful links, then missing ones.
+    """A sequence of :class:`AuditRow` that prints as a table.
 
-    Doubtful links are ordered by ascending probability, missing ones by descending probability.
+    First are doubtful links, then missing ones, then redundant ones. Doubtful links are ordered by
+    ascending probability, missing ones by descending probability, redundant ones by
+    the row of the child.
     Missing links are the best candidates, whatever their probability. If no probability could be
     fitted, no link is doubtful, and missing links are ordered by their scores.
 
@@ -106,6 +110,8 @@ class Audit(AnswerTable[AuditRow]):
     def to_sssom(self, *, license: str = UNSPECIFIED_LICENSE) -> str:
         """Return SSSOM/TSV: missing links, and doubtful links with the modifier ``Not``.
 
+        Redundant links are left out: they are asserted, and true if the others are.
+
         The predicate is ``skos:broader`` if this relation makes the graph's hierarchy, otherwise
         ``rdfs:subClassOf``. The confidence of a missing link is its probability, and the confidence
         of a doubtful link is 1 minus its probability.
@@ -122,6 +128,7 @@ class Audit(AnswerTable[AuditRow]):
                 confidence=_confidence(row),
             )
             for row in self.rows
+            if row.verdict != "redundant"
         ]
         return sssom_table(mappings, self._prefixes, license=license)
 

@@ -38,9 +38,11 @@ class Reason:
 
     Attributes:
         by: ``"text"``, ``"ComplEx"``, ``"type constraint"``, ``"similar heads (text)"``, ``"similar
-            tails (text)"``, ``"similar heads (links)"``, ``"similar tails (links)"`` or
-            ``"rules"``. Similar heads are similar to the entity of the question, and similar tails
-            to the answer, also if the relation is inverted.
+            tails (text)"``, ``"similar heads (links)"``, ``"similar tails (links)"``,
+            ``"similar heads (shared links)"``, ``"similar tails (shared links)"`` or ``"rules"``.
+            Entities are similar by links if their KGE vectors are, and by shared links if the same
+            relations link them to the same entities. Similar heads are similar to the entity of the
+            question, and similar tails to the answer, also if the relation is inverted.
         adds: Contribution to the score, minus the mean contribution to the scores of all entities.
         case_based: Known links behind the part, the strongest first; empty for text, ComplEx and
             type constraint.

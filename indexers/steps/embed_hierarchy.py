@@ -10,6 +10,7 @@ from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
 from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
 from ontodex.indexers.neighbour_voting import default_voting, fit_neighbour_voting
 from ontodex.indexers.step import Build, Space, Step
+from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.neighbour_voting import NeighbourVoting
 from ontodex.storage.space_names import HIERARCHY, TEXT
 
@@ -62,8 +63,14 @@ class FitHierarchy(Step):
             )
         encoder = with_rule(encoder, embedded)
         build.encoders = dataclasses.replace(build.encoders, hierarchy=encoder)
-        voting = fit_neighbour_voting(encoder, embedded, Vectors([build.spaces[TEXT].vectors]))
-        if build.inputs.update_of is not None:
+        if build.inputs.update_of is None:
+            voting = fit_neighbour_voting(
+                encoder,
+                embedded,
+                Vectors([build.spaces[TEXT].vectors]),
+                NameSimilarity.of(build.inputs.graph),
+            )
+        else:
             stored = build.inputs.update_of.manifest.neighbour_voting
             voting = NeighbourVoting.read(
                 stored, str(build.inputs.update_of.folder / "manifest.json")

@@ -17,6 +17,7 @@ from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, remove_links
 from ontodex.graph.vocabulary import PROPOSED
 from ontodex.readers import read
+from ontodex.scoring.neighbour_voting import NeighbourVoting
 
 
 def test_an_audit_finds_the_planted_errors(planted: Subsumptions) -> None:
@@ -133,6 +134,28 @@ def test_links_of_probability_below_one_half_are_doubtful(planted: Subsumptions)
     assert "no asserted link has a probability of at most 0.5" in str(none)
 
 
+def test_links_that_others_imply_are_redundant_and_not_doubtful() -> None:
+    builder = GraphBuilder("triangle")
+    for child, parent in (("poodle", "dog"), ("poodle", "pet"), ("dog", "pet"), ("pet", "thing")):
+        builder.triple(child, "is_a", parent)
+    graph = builder.build()
+    audited = with_votes(plant(graph, {}, {}))
+    offsets = audited._voting["parents"][1]
+    every = NeighbourVoting(itself=1.0, curve=(1.0, -0.8, -1e3))
+    audited._voting = {**audited._voting, "parents": (every, offsets)}
+    rows = audit(audited, 20)
+    by_verdict = {
+        verdict: {(row.subject_label, row.object_label) for row in rows if row.verdict == verdict}
+        for verdict in ("doubtful", "redundant")
+    }
+    assert by_verdict["redundant"] == {("poodle", "pet")}
+    assert by_verdict["doubtful"] == {("poodle", "dog"), ("dog", "pet"), ("pet", "thing")}
+    assert rows[-1].verdict == "redundant"
+    assert "asserted, and implied by other links:" in str(rows)
+    lines = [line for line in rows.to_sssom().splitlines() if not line.startswith("#")]
+    assert len(lines) == 1 + len(rows) - 1  # a header, and all rows but the redundant one
+
+
 def test_an_audit_of_no_links_finds_none(small_graph: KnowledgeGraph) -> None:
     whole = plant(small_graph, {}, {})
     nothing = audit(
@@ -224,7 +247,7 @@ def test_the_audit_of_a_graph_without_links_is_empty(
         small_graph, None, planted.space.vectors, C, planted.rule, encode=planted._encode
     )
     assert len(audit(bare, 5)) == 0
-    assert str(audit(bare, 5)).count("  none: ") == 2
+    assert str(audit(bare, 5)).count("  none: ") == 3
     assert not any(hit.known for hit in bare.ranked("parents", ["dog"], 100, "include")[0])
     assert all(one.children == () for one in complete_taxonomy(bare, ["dog"], 3)[0])
 

@@ -89,6 +89,8 @@ def test_similar_cases_are_known_links_and_evidence_for_the_answer(family):
         "similar heads (links)",
         "similar tails (text)",
         "similar tails (links)",
+        "similar heads (shared links)",
+        "similar tails (shared links)",
     }
 
 

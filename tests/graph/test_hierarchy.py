@@ -52,6 +52,11 @@ def test_like_networkx_on_random_dags(links: list[tuple[int, int]]) -> None:
     assert hierarchy.indirect_subsumptions().tolist() == sorted(
         hierarchy.indirect_subsumptions().tolist()
     )
+    assert {tuple(link) for link in hierarchy.redundant_links().tolist()} == {
+        (child, parent)
+        for child, parent in links
+        if any((child, other) in links and (other, parent) in closure for other in range(12))
+    }
     rows = np.arange(12)
     table = hierarchy.is_ancestor(rows[:, None], rows[None])
     assert {(child, parent) for child, parent in np.argwhere(table).tolist()} == closure
@@ -131,6 +136,7 @@ def test_nothing_is_said_of_a_hierarchy_without_cycles() -> None:
 def test_nothing_is_above_anything_without_links() -> None:
     empty = made([])
     assert empty.indirect_subsumptions().shape == (0, 2)
+    assert empty.redundant_links().shape == (0, 2)
     assert not empty.is_ancestor(np.arange(12)[:, None], np.arange(12)).any()
     assert [found.tolist() for found in empty.siblings_of(np.arange(12))] == [[], []]
     nobody = Hierarchy(np.zeros(0, np.int32), np.zeros(0, np.int32), ids=[])

@@ -18,9 +18,11 @@ from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
+from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers import graph_features as module
 from ontodex.indexers.graph_features import hold_out, why_not_learned
 from ontodex.scoring.graph_features import GraphFeatures
+from ontodex.scoring.link_similarity import LinkSimilarity
 from ontodex.trainers.links import complex as trained
 
 SMALL: dict[str, Any] = {
@@ -132,12 +134,17 @@ def by_hand(
 ) -> np.ndarray:
     """Score all tails of a query by case-based evidence, as defined."""
     known = both_directions(graph.triples, graph.n_relations)
-    found = []
+    found, similarities = [], []
     for items in (vectors, features.kge_vectors()):
         every = unit(items[np.arange(len(items))].astype(np.float64))
-        similarity = np.exp((every @ every.T - 1) / 0.1)
-        np.fill_diagonal(similarity, 0)  # 90 entities: all others are among the 128 nearest
-        heads, tails = np.zeros(len(every)), np.zeros(len(every))
+        similarities.append(np.exp((every @ every.T - 1) / 0.1))
+        np.fill_diagonal(similarities[-1], 0)  # 90 entities: all others are among the 128 nearest
+    links = KnownLinks(graph.triples, graph.n_entities, graph.n_relations)
+    near, values = LinkSimilarity(links).of(np.arange(len(vectors)))
+    similarities.append(np.zeros((len(vectors), len(vectors))))
+    np.put_along_axis(similarities[-1], near, values, axis=1)
+    for similarity in similarities:
+        heads, tails = np.zeros(len(vectors)), np.zeros(len(vectors))
         for head, kind, tail in known.tolist():
             if kind == relation:
                 heads[tail] += similarity[row, head]

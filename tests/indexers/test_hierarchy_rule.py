@@ -13,6 +13,7 @@ from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import Subsumption, differences, fit, metrics
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import (
+    GraphBuilder,
     Hierarchy,
     KnowledgeGraph,
     draw_negatives,
@@ -23,6 +24,9 @@ from ontodex.graph.names import normalise
 from ontodex.indexers.embedded_hierarchy import ASKED, EmbeddedHierarchy
 from ontodex.indexers.hierarchy_rule import MIN_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
 from ontodex.indexers.neighbour_voting import fit_neighbour_voting
+from ontodex.scoring.graph_features import Offsets
+from ontodex.scoring.name_evidence import NameEvidence
+from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.neighbour_voting import (
     COMPETING,
     NeighbourVotes,
@@ -48,6 +52,35 @@ def hierarchy() -> Hierarchy:
 def names() -> list[str]:
     """Labels, some of them of two entities."""
     return [f"name {row % (COUNT - 60)}" for row in range(COUNT)]
+
+
+@pytest.fixture(scope="module")
+def trigrams(names: list[str]) -> NameSimilarity:
+    builder = GraphBuilder("names")
+    for row, name in enumerate(names):
+        builder.entity(f"e:{row}", name)
+    return NameSimilarity.of(builder.build())
+
+
+def offsets_of(
+    question: str,
+    rule: NeighbourVoting,
+    embedded: EmbeddedHierarchy,
+    texts: Vectors,
+    trigrams: NameSimilarity,
+    asked: np.ndarray,
+    vectors: np.ndarray | None = None,
+) -> list[Offsets]:
+    """Return the offsets by texts and names of entities, or of vectors without a name."""
+    hierarchy, labels = embedded.hierarchy, embedded.labels
+    votes = NeighbourVotes(
+        hierarchy, EntitySimilarity(texts), NameEvidence(hierarchy, labels, trigrams)
+    )
+    if vectors is not None:
+        new, unnamed = np.full(len(asked), -1), [""] * len(asked)
+        return list(votes.offsets(question, rule, vectors, new, unnamed))
+    none = np.zeros((len(asked), 0), np.float32)
+    return list(votes.offsets(question, rule, none, asked, [labels[row] for row in asked]))
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +126,11 @@ def test_the_threshold_is_that_of_the_best_f1(
 
 
 def test_an_uninformative_encoder_gives_low_probabilities(
-    hierarchy: Hierarchy, names: list[str], items: np.ndarray, tiny_hit: Path
+    hierarchy: Hierarchy,
+    names: list[str],
+    items: np.ndarray,
+    tiny_hit: Path,
+    trigrams: NameSimilarity,
 ) -> None:
     rng = np.random.default_rng(2)
     shuffled = items[rng.permutation(COUNT)]
@@ -101,13 +138,9 @@ def test_an_uninformative_encoder_gives_low_probabilities(
     hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
     texts = Vectors([rng.normal(size=(COUNT, 24)).astype(np.float32)])
-    rule = fit_neighbour_voting(hit, embedded, texts)["parents"]
+    rule = fit_neighbour_voting(hit, embedded, texts, trigrams)["parents"]
     asked = np.arange(600, 700)
-    offsets = list(
-        NeighbourVotes(hierarchy, EntitySimilarity(texts)).offsets(
-            "parents", rule, np.zeros((len(asked), 0), np.float32), asked
-        )
-    )
+    offsets = offsets_of("parents", rule, embedded, texts, trigrams, asked)
     owners, parents, scores = embedded.best_answers(
         "parents", hit.rule, asked, COMPETING, offsets=offsets
     )
@@ -151,7 +184,7 @@ def texts_of(hierarchy: Hierarchy, share: float) -> Vectors:
 
 @pytest.mark.slow
 def test_neighbour_voting_finds_more_parents_with_calibrated_probabilities(
-    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path, trigrams: NameSimilarity
 ) -> None:
     hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
@@ -159,12 +192,8 @@ def test_neighbour_voting_finds_more_parents_with_calibrated_probabilities(
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     right = []
     for texts in (texts_of(hierarchy, 2.0), texts_of(hierarchy, 0.0)):
-        rule = fit_neighbour_voting(hit, embedded, texts)["parents"]
-        added = list(
-            NeighbourVotes(hierarchy, EntitySimilarity(texts)).offsets(
-                "parents", rule, np.zeros((len(asked), 0), np.float32), asked
-            )
-        )
+        rule = fit_neighbour_voting(hit, embedded, texts, trigrams)["parents"]
+        added = offsets_of("parents", rule, embedded, texts, trigrams, asked)
         owners, parents, scores = embedded.best_answers(
             "parents", hit.rule, asked, COMPETING, offsets=added
         )
@@ -179,7 +208,7 @@ def test_neighbour_voting_finds_more_parents_with_calibrated_probabilities(
 
 @pytest.mark.slow
 def test_neighbour_voting_finds_more_children_with_calibrated_probabilities(
-    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path, trigrams: NameSimilarity
 ) -> None:
     hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
@@ -191,10 +220,9 @@ def test_neighbour_voting_finds_more_children_with_calibrated_probabilities(
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     for share in (0.7, 0.0):  # of the parent's text
         texts = Vectors([(noise + share * noise[first]).astype(np.float32)])
-        rule = fit_neighbour_voting(hit, embedded, texts)["children"]
+        rule = fit_neighbour_voting(hit, embedded, texts, trigrams)["children"]
         assert (rule.parents, rule.ancestors) == (0.0, 0.0)
-        votes = NeighbourVotes(hierarchy, EntitySimilarity(texts))
-        added = list(votes.offsets("children", rule, np.zeros((len(asked), 0), np.float32), asked))
+        added = offsets_of("children", rule, embedded, texts, trigrams, asked)
         owners, children, scores = embedded.best_answers(
             "children", hit.rule, asked, COMPETING, offsets=added
         )
@@ -208,7 +236,7 @@ def test_neighbour_voting_finds_more_children_with_calibrated_probabilities(
 
 
 def test_children_of_an_entity_are_found_by_other_words_for_it(
-    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path, trigrams: NameSimilarity
 ) -> None:
     hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
@@ -217,13 +245,10 @@ def test_children_of_an_entity_are_found_by_other_words_for_it(
     noise = rng.normal(
         size=(COUNT, 200)
     )  # texts of children are unrelated to those of their parents
-    rule = fit_neighbour_voting(hit, embedded, Vectors([noise.astype(np.float32)]))["children"]
+    texts = Vectors([noise.astype(np.float32)])
+    rule = fit_neighbour_voting(hit, embedded, texts, trigrams)["children"]
     words = (0.8 * noise[asked] + 0.6 * rng.normal(size=(len(asked), 200))).astype(np.float32)
-    offsets = list(
-        NeighbourVotes(hierarchy, EntitySimilarity(Vectors([noise]))).offsets(
-            "children", rule, words, np.full(len(asked), -1)
-        )
-    )
+    offsets = offsets_of("children", rule, embedded, texts, trigrams, asked, words)
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     right = []
     for added in (offsets, ()):
@@ -233,9 +258,9 @@ def test_children_of_an_entity_are_found_by_other_words_for_it(
 
 
 def test_there_is_no_neighbour_voting_without_a_hierarchy(
-    names: list[str], items: np.ndarray, tiny_hit: Path
+    items: np.ndarray, tiny_hit: Path, trigrams: NameSimilarity
 ) -> None:
-    assert fit_neighbour_voting(HiT.load(tiny_hit, "cpu"), None, Vectors([items])) == {}
+    assert fit_neighbour_voting(HiT.load(tiny_hit, "cpu"), None, Vectors([items]), trigrams) == {}
 
 
 @pytest.mark.parametrize("question", ["parents", "children"])

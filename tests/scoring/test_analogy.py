@@ -13,7 +13,9 @@ from ontodex.scoring import analogy as module
 from ontodex.scoring import similarity as similarity_module
 from ontodex.scoring.analogy import Analogy
 from ontodex.scoring.case_based import CaseBasedEvidence
+from ontodex.scoring.link_similarity import LinkSimilarity
 from ontodex.scoring.rules import mine_rules
+from ontodex.scoring.similarity import EntitySimilarity
 from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
 
 RELATIONS = 3
@@ -62,7 +64,7 @@ def by_definition(
 def test_scores_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch, near: int) -> None:
     monkeypatch.setattr(similarity_module, "NEAR", near)
     triples, vectors = drawn()
-    analogy = Analogy(KnownLinks(triples, 60, RELATIONS), vectors)
+    analogy = Analogy(KnownLinks(triples, 60, RELATIONS), EntitySimilarity(vectors))
     random = np.random.default_rng(1)
     rows, relations = random.integers(-1, 60, 80), random.integers(0, 2 * RELATIONS, 80)
     asked = np.where(
@@ -101,30 +103,37 @@ def test_case_based_scores_are_analogies_rules_and_tails_by_the_asked_triple_alo
     rows, relations = random.integers(-1, 60, 50), random.integers(-1, 2 * RELATIONS, 50)
     asked, structure = vectors[np.maximum(rows, 0)], turned(vectors)[np.maximum(rows, 0)]
     structure[rows < 0] = 0
-    wanted = np.zeros((50, 6, 60))
+    wanted = np.zeros((50, 8, 60))
     for question in range(50):
         one = slice(question, question + 1)
-        for place, (similar, own) in enumerate(((vectors, asked), (turned(vectors), structure))):
+        likes = (
+            EntitySimilarity(vectors),
+            EntitySimilarity(turned(vectors)),
+            LinkSimilarity(links),
+        )
+        for place, (similar, own) in enumerate(
+            zip(likes, (asked, structure, structure), strict=True)
+        ):
             [(reached, scores)] = Analogy(links, similar).scores(
                 own[one], rows[one], relations[one]
             )
             wanted[question, 2 * place : 2 * place + 2, reached] = scores.T
         [(reached, found)] = mine_rules(links).scores(links, rows[one], relations[one])
-        wanted[question, 4, reached] = found
+        wanted[question, 6, reached] = found
         for head, relation, tail in known.tolist():
             alone = (known[:, 1:] == (relation, tail)).all(axis=1).sum() == 1
-            wanted[question, 5, tail] += alone and (head, relation) == (
+            wanted[question, 7, tail] += alone and (head, relation) == (
                 rows[question],
                 relations[question],
             )
     for own, (reached, scores) in zip(
         wanted, case_based_of(triples, vectors).scores(asked, rows, relations), strict=True
     ):
-        made = np.zeros((6, 60))
+        made = np.zeros((8, 60))
         made[:, reached] = scores
         assert np.array_equal(made, own)
         assert (np.diff(reached) > 0).all()
-    assert all(wanted[:, score].any() for score in range(6))
+    assert all(wanted[:, score].any() for score in range(8))
     assert not wanted[(rows < 0) | (relations < 0)][:, 1:].any()
 
 
@@ -142,7 +151,7 @@ def test_a_question_has_the_same_scores_alone_and_among_others() -> None:
 
 def test_what_the_graph_does_not_have_has_no_analogies() -> None:
     triples, vectors = drawn()
-    analogy = Analogy(KnownLinks(triples, 60, RELATIONS), vectors)
+    analogy = Analogy(KnownLinks(triples, 60, RELATIONS), EntitySimilarity(vectors))
     for rows, relation in ((np.array([3]), -1), (np.array([-1]), -1)):
         [(reached, scores)] = analogy.scores(vectors[np.array([3])], rows, np.array([relation]))
         assert (len(reached), scores.shape) == (0, (2, 0))
@@ -154,14 +163,14 @@ def test_a_single_entity_has_no_similar_entities() -> None:
     [(reached, scores)] = case_based_of(np.array([[0, 0, 0]]), vectors, 1).scores(
         vectors[np.zeros(1, int)], np.zeros(1, int), np.zeros(1, int)
     )
-    assert (reached.tolist(), scores.tolist()) == ([0], [[0.0]] * 5 + [[1.0]])
+    assert (reached.tolist(), scores.tolist()) == ([0], [[0.0]] * 7 + [[1.0]])
 
 
 def test_of_very_many_known_tails_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EXAMPLES", 4)
     vectors = Vectors([unit(np.random.default_rng(0).normal(size=(500, 5)))])
     triples = np.stack([np.zeros(400, int), np.zeros(400, int), np.arange(100, 500)], axis=1)
-    analogy = Analogy(KnownLinks(triples, 500, 1), vectors)
+    analogy = Analogy(KnownLinks(triples, 500, 1), EntitySimilarity(vectors))
     [(_, scores)] = analogy.scores(vectors[np.array([0])], np.array([0]), np.array([0]))
     assert analogy._similarity._found.nonzero()[0].tolist() == [0, 100, 200, 300, 400]
     assert 0 < np.count_nonzero(scores[1]) <= 4 * similarity_module.NEAR
