@@ -63,7 +63,7 @@ NEED_NO_DATA = (
     "conditional-search",
 )
 
-PLACES = ("--data", "--keep", "--make", "--model", "--pairs", "--train")
+PLACES = ("--data", "--encoder", "--keep", "--make", "--model", "--pairs", "--train")
 """Options whose value is a folder."""
 
 

@@ -48,14 +48,14 @@ Judge = Callable[[EntailmentPairs], Scores]
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this benchmark."""
-    parser.add_argument("--pairs", type=int, default=2000, help="of a set (default %(default)s)")
+    parser.add_argument("--count", type=int, default=1000, help="pairs of a set (default %(default)s)")
     parser.add_argument("--encoder", type=Path, help="a cross-encoder; default: in the box")
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Run the benchmark and return its record."""
     expect_data(options, "entailment-kinds")
-    most = 100 if options.quick else options.pairs
+    most = 100 if options.quick else options.count
     valid = _some(read_nli(options.data / "nli" / "snli_dev.tsv.gz"), most)
     sets = {name: _some(pairs, most) for name, pairs in _sets(options.data)}
     figures: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)

@@ -43,7 +43,8 @@ def inject_adapter(encoder: SentenceTransformer, rank: int) -> None:
 def only_matrices(encoder: SentenceTransformer) -> None:
     """Freeze all weights of a transformer but the matrices of its linear layers, in place."""
     encoder.requires_grad_(False)
-    for module in encoder.transformers_model.modules():
+    transformer: Any = encoder.transformers_model
+    for module in transformer.modules():
         if isinstance(module, nn.Linear):
             module.weight.requires_grad_(True)
 

@@ -127,7 +127,8 @@ class TextTower(nn.Module):
         ends = (ids == self.encoder.tokenizer.sep_token_id).long()
         before = ends.cumsum(1) - ends
         columns = torch.arange(ids.shape[1], device=ids.device)
-        return before - before.gather(1, columns - positions)
+        kinds: Tensor = before - before.gather(1, columns - positions)
+        return kinds
 
     def _padded(self, tokens: Sequence[NDArray[np.int32]]) -> Tensor:
         order = np.argsort([len(text) for text in tokens], kind="stable")
