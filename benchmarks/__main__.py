@@ -44,6 +44,7 @@ BENCHMARKS = {
     "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",
     "hierarchy-cost": "a training step of HiT against the public implementation (needs --data)",
     "entailment": "SNLI, MNLI and SICK: every loss of GaussCSE at one budget (needs --data)",
+    "entailment-kinds": "entailment of pairs of many kinds, beside cosine (needs --data)",
     "entailment-search": "exact top-10 by KL against elementwise KL, FAISS, USearch and float64",
     "sts": "similarity of sentences and words: Self-StrAE from scratch (needs --data)",
     "french": "titles found for French texts: Self-StrAE from scratch on French (needs --data)",
@@ -65,7 +66,7 @@ NEED_NO_DATA = (
     "conditional-search",
 )
 
-PLACES = ("--data", "--keep", "--make", "--model", "--pairs", "--train")
+PLACES = ("--data", "--encoder", "--keep", "--make", "--model", "--pairs", "--train")
 """Options whose value is a folder."""
 
 

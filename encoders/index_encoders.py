@@ -6,6 +6,7 @@ It also holds a text encoder if the space does not use the one in ``encoders/tex
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shutil
 from collections.abc import Callable
@@ -14,11 +15,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from ontodex.encoders.locate import files_of, fingerprint
+from ontodex.encoders.adapter import ADAPTER_FILES
+from ontodex.encoders.locate import GAUSSIAN, files_of, fingerprint
 from ontodex.errors import EncoderError, IndexMismatch
 
 if TYPE_CHECKING:
     from ontodex.encoders.condition import ConditionEncoder
+    from ontodex.encoders.entailment_cross_encoder import EntailmentCrossEncoder
     from ontodex.encoders.gauss_cse import GaussCSE
     from ontodex.encoders.hit import HiT
     from ontodex.encoders.link_encoder import LinkEncoder
@@ -248,6 +251,20 @@ class StoredEncoders:
                 f"found {encoder.dim}"
             )
         return encoder
+
+    @cached_property
+    def entailment_cross_encoder(self) -> EntailmentCrossEncoder | None:
+        """The package's cross-encoder; ``None`` if another GaussCSE encoder made the index."""
+        from ontodex.encoders.entailment_cross_encoder import EntailmentCrossEncoder
+        from ontodex.encoders.gauss_cse import DEFAULT_GAUSS_CSE
+
+        own, packaged = (
+            folder / GAUSSIAN / ADAPTER_FILES[1]
+            for folder in (self._folder(ENTAILMENT), DEFAULT_GAUSS_CSE)
+        )
+        if not own.exists() or not filecmp.cmp(own, packaged, shallow=False):
+            return None
+        return EntailmentCrossEncoder.load(device=self._device, base=self.entailment.text.folder)
 
     def load(self, spaces: set[str]) -> Encoders:
         """Load the encoders of some spaces.

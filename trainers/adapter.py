@@ -16,7 +16,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.encoders.weights import save_weights
 from ontodex.trainers.checkpoints import clear_model
 
-__all__ = ["inject_adapter", "weaken", "write_tuned"]
+__all__ = ["as_adapter", "inject_adapter", "only_matrices", "weaken", "write_tuned"]
 
 
 def inject_adapter(encoder: SentenceTransformer, rank: int) -> None:
@@ -38,6 +38,44 @@ def inject_adapter(encoder: SentenceTransformer, rank: int) -> None:
     inject_adapter_in_model(
         LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=sorted(linear)), transformer
     )
+
+
+def only_matrices(encoder: SentenceTransformer) -> None:
+    """Freeze all weights of a transformer but the matrices of its linear layers, in place."""
+    encoder.requires_grad_(False)
+    transformer: Any = encoder.transformers_model
+    for module in transformer.modules():
+        if isinstance(module, nn.Linear):
+            module.weight.requires_grad_(True)
+
+
+@torch.no_grad()
+def as_adapter(trained: SentenceTransformer, encoder: TextEncoder, rank: int) -> None:
+    """Replace the update of each matrix by a LoRA adapter: its best approximation of a rank.
+
+    The update W - W0 is replaced by its first singular vectors and values (Eckart and Young 1936).
+
+    Args:
+        trained: The trained encoder, changed in place: its matrices are those before training, with
+            adapters.
+        encoder: The encoder before training.
+        rank: Rank of the approximation.
+    """
+    before: Any = load_tunable(encoder.folder, encoder.device).transformers_model
+    model: Any = trained.transformers_model
+    updates = {
+        name: module.weight - before.get_submodule(name).weight
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Linear)
+    }
+    model.load_state_dict(before.state_dict())
+    inject_adapter(trained, rank)
+    for name, update in updates.items():
+        left, values, right = torch.linalg.svd(update.float(), full_matrices=False)
+        adapted = model.get_submodule(name)
+        root = (values[:rank] / adapted.scaling["default"]).sqrt()
+        adapted.lora_B["default"].weight.copy_(left[:, :rank] * root)
+        adapted.lora_A["default"].weight.copy_(root[:, None] * right[:rank])
 
 
 @torch.no_grad()

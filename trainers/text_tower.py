@@ -61,6 +61,9 @@ class TextTower(nn.Module):
             and getattr(pooling, "pooling_mode", None) == "mean"
             and all(type(module).__name__ == "Normalize" for module in list(encoder)[2:])
         )
+        self._typed = self._packs and any(
+            encoder.tokenizer("a", "b", return_token_type_ids=True)["token_type_ids"]
+        )
         if encoder.device.type == "cpu" or self._packs:
             # PyTorch's fused attention has no fast backward pass on the CPU, and on a GPU none
             # with a mask in bfloat16.
@@ -92,6 +95,7 @@ class TextTower(nn.Module):
     def _packed(self, tokens: Sequence[NDArray[np.int32]]) -> Tensor:
         device = self.encoder.device
         ids, positions, owners = (torch.from_numpy(array).to(device) for array in _rows(tokens))
+        kinds = self._kinds(ids, positions)
         dtype = (
             torch.get_autocast_dtype(device.type)
             if torch.is_autocast_enabled(device.type)
@@ -103,7 +107,10 @@ class TextTower(nn.Module):
         )
         model = self.encoder.transformers_model
         states = model(
-            input_ids=ids, position_ids=positions, attention_mask=bias[:, None]
+            input_ids=ids,
+            token_type_ids=kinds,
+            position_ids=positions,
+            attention_mask=bias[:, None],
         ).last_hidden_state  # type: ignore[misc]
         states, owner = states.float().flatten(0, 1), owners.flatten()
         real = owner >= 0
@@ -112,6 +119,16 @@ class TextTower(nn.Module):
         )
         lengths = torch.tensor([len(text) for text in tokens], device=device)
         return sums / lengths[:, None]
+
+    def _kinds(self, ids: Tensor, positions: Tensor) -> Tensor:
+        """Return the token types: 1 for the second text of a pair, after the first [SEP]."""
+        if not self._typed:
+            return torch.zeros_like(ids)
+        ends = (ids == self.encoder.tokenizer.sep_token_id).long()
+        before = ends.cumsum(1) - ends
+        columns = torch.arange(ids.shape[1], device=ids.device)
+        kinds: Tensor = before - before.gather(1, columns - positions)
+        return kinds
 
     def _padded(self, tokens: Sequence[NDArray[np.int32]]) -> Tensor:
         order = np.argsort([len(text) for text in tokens], kind="stable")

@@ -20,9 +20,11 @@ class Verdict:
     Attributes:
         premise: Resolution of the premise.
         hypothesis: Resolution of the hypothesis.
-        similarity: Similarity of the hypothesis to the premise, in (0, 1].
-        probability: Probability of entailment, calibrated on the validation pairs of the encoder.
-        entailed: Whether the similarity is above the encoder's threshold.
+        similarity: GaussCSE's similarity of the hypothesis to the premise, in (0, 1].
+        probability: Probability of entailment, calibrated on the validation pairs of the encoder:
+            by the cross-encoder that reads both texts, or by the similarity if there is none.
+        entailed: Whether the probability is above one half, or the similarity above its threshold
+            if there is no cross-encoder.
         known: Whether the graph asserts that the premise is a kind of the hypothesis.
         error: In a batch, the error if a text is an unknown id; otherwise ``None``. With an error,
             similarity and probability are NaN.
@@ -87,13 +89,13 @@ class Direction:
 
     @property
     def direction(self) -> str:
-        """Direction with the larger similarity, ``"forward"`` or ``"backward"``.
+        """Direction with the larger probability, ``"forward"`` or ``"backward"``.
 
-        It is ``"equal"`` if both similarities are equal, and ``"unresolved"`` if there is an error.
+        It is ``"equal"`` if both are equal, and ``"unresolved"`` if there is an error.
         """
         if self.error is not None:
             return "unresolved"
-        difference = self.forward.similarity - self.backward.similarity
+        difference = self.forward.probability - self.backward.probability
         return "equal" if not difference else "forward" if difference > 0 else "backward"
 
     def __str__(self) -> str:

@@ -16,9 +16,12 @@ from sentence_transformers.sentence_transformer.modules import (
     Pooling,
     Transformer,
 )
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
 from transformers import DistilBertConfig, DistilBertModel
 
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
+from ontodex.encoders.text import TextEncoder
 from ontodex.trainers.text_tower import ROW, TextTower, _rows, tokenise
 
 MIXED = [*range(1, 61), 3, 3, 3, 60, 1]
@@ -178,3 +181,23 @@ def test_training_is_in_float32_and_without_dropout(tiny_encoder, tmp_path):
     assert {weight.dtype for weight in tower.parameters()} == {torch.float32}
     tokens = drawn(MIXED)
     assert torch.equal(tower(tokens), tower(tokens))
+
+
+@pytest.mark.parametrize("second", [0, 1])
+def test_the_second_text_of_a_pair_has_its_token_type(tiny_encoder, tmp_path, monkeypatch, second):
+    monkeypatch.setattr(TextTower, "_padded", None)
+    monkeypatch.setattr("ontodex.encoders.text.has_bfloat16", lambda device: False)
+    folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair=f"[CLS] $A [SEP] $B:{second} [SEP]:{second}",
+        special_tokens=[(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")],
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    tower = TextTower(load_sentence_transformer(folder, "cpu"), unit=False)
+    pairs = [("a dog", "an animal eats"), ("the cat of the house", "a cat")]
+    texts = [*pairs, "a dog of the farm", "a cat"]
+    found = tower(tokenise(tower.encoder, texts, 64))
+    wanted = torch.from_numpy(TextEncoder(folder, "cpu", unit=False).encode(texts))
+    torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-4)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ontodex.errors import expect_choice, expect_number, expect_whole
 
-__all__ = ["GaussCSETraining"]
+__all__ = ["EntailmentCrossEncoderTraining", "GaussCSETraining"]
 
 
 @dataclass(frozen=True)
@@ -73,3 +73,38 @@ class GaussCSETraining:
         expect_whole(self, batch=2, rank=1, max_tokens=3, evaluations=1, valid=2, seed=0)
         expect_number(self, "temperature", "epochs", "head_rate")
         expect_number(self, "pairs", "rate", zero=True)
+
+
+@dataclass(frozen=True)
+class EntailmentCrossEncoderTraining:
+    """Settings of a training run of an entailment cross-encoder.
+
+    Attributes:
+        tune: ``"full"`` trains all weights of the text encoder; ``"adapter"`` only the matrices of
+            its layers, whose update is then approximated by a LoRA adapter.
+        epochs: Passes over the pairs.
+        batch: Number of pairs in a batch.
+        rate: Learning rate.
+        rank: Rank of the adapter.
+        max_tokens: Pairs are truncated to this many tokens, special tokens included.
+        evaluations: Evaluations on validation pairs during the run; the best checkpoint is the
+            result.
+        seed: Seed of weights and batches.
+
+    Raises:
+        SettingsError: If a setting is out of range.
+    """
+
+    tune: str = "adapter"
+    epochs: float = 1.0
+    batch: int = 64
+    rate: float = 1e-4
+    rank: int = 96
+    max_tokens: int = 128
+    evaluations: int = 8
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        expect_choice("tune", self.tune, ("full", "adapter"))
+        expect_whole(self, batch=2, rank=1, max_tokens=5, evaluations=1, seed=0)
+        expect_number(self, "epochs", "rate")
