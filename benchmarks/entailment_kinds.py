@@ -48,7 +48,7 @@ Judge = Callable[[EntailmentPairs], Scores]
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this benchmark."""
-    parser.add_argument("--count", type=int, default=1000, help="pairs of a set (default %(default)s)")
+    parser.add_argument("--count", type=int, default=1000, help="of a set (default %(default)s)")
     parser.add_argument("--encoder", type=Path, help="a cross-encoder; default: in the box")
 
 

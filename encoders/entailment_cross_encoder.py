@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from ontodex.encoders.adapted import Adapted, Base
 from ontodex.encoders.locate import DEFAULT_ENCODER, PAIRS
-from ontodex.encoders.network_files import load_network, save_network
+from ontodex.encoders.network_files import load_arrays, save_network
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError
 
@@ -40,8 +38,8 @@ class _Config(Base):
     offset: float = 0.0
 
 
-def _linear(config: _Config, where: str) -> nn.Linear:
-    return nn.Linear(config.dim, 1)
+def _shapes(config: _Config) -> dict[str, tuple[int, ...]]:
+    return {"weight": (1, config.dim), "bias": (1,)}
 
 
 class EntailmentCrossEncoder(Adapted):
@@ -54,7 +52,8 @@ class EntailmentCrossEncoder(Adapted):
 
     Args:
         text: The text encoder, which makes pooled vectors of pairs.
-        linear: The linear layer, from a pooled vector to a logit.
+        linear: ``weight``, of shape (1, dim), and ``bias``, of shape (1,), of the linear layer from
+            a pooled vector to a logit, ``float32``.
         slope: Factor of a logit in the curve that maps logits to probabilities.
         offset: Summand in the same curve.
         adapter: Folder of the LoRA adapter that ``text`` was loaded with; ``None`` without one.
@@ -67,7 +66,7 @@ class EntailmentCrossEncoder(Adapted):
     def __init__(
         self,
         text: TextEncoder,
-        linear: nn.Linear,
+        linear: Mapping[str, NDArray[np.float32]],
         slope: float = 1.0,
         offset: float = 0.0,
         *,
@@ -76,7 +75,7 @@ class EntailmentCrossEncoder(Adapted):
         seen: Sequence[str] = (),
     ) -> None:
         super().__init__(text, adapter, base, seen)
-        self.linear = linear.float().eval()
+        self.linear = linear
         self.slope, self.offset = slope, offset
 
     @classmethod
@@ -99,8 +98,8 @@ class EntailmentCrossEncoder(Adapted):
             EncoderError: If the folder holds no such encoder or a damaged one, or if the text
                 encoder is not the base model of the adapter.
         """
-        config, linear = load_network(
-            folder / PAIRS, _Config, _linear, "an entailment cross-encoder"
+        config, linear = load_arrays(
+            folder / PAIRS, _Config, _shapes, "an entailment cross-encoder"
         )
         text, adapter = config.load(folder, PAIRS, device, base)
         if text.dim != config.dim:
@@ -123,7 +122,7 @@ class EntailmentCrossEncoder(Adapted):
         own = folder / PAIRS
         base = self.save_adapter(own)
         config = _Config(dim=self.dim, slope=self.slope, offset=self.offset, **asdict(base))
-        save_network(own, asdict(config), self.linear.state_dict())
+        save_network(own, asdict(config), self.linear)
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return the logit of each pair before the curve, ``float64`` of shape (pairs,).
@@ -132,9 +131,8 @@ class EntailmentCrossEncoder(Adapted):
             pairs: Premises and hypotheses. A pair with more tokens than the encoder reads is
                 truncated, starting with its longer text.
         """
-        vectors = torch.from_numpy(self.text.encode(pairs))
-        with torch.inference_mode():
-            return np.asarray(self.linear(vectors)[:, 0].double().numpy())
+        logits = self.text.encode(pairs) @ self.linear["weight"][0] + self.linear["bias"][0]
+        return np.asarray(logits, dtype=np.float64)
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return the probability that each premise entails its hypothesis, of shape (pairs,).

@@ -57,6 +57,10 @@ ERF_LIMIT = 4.0
 """Absolute value from which on erf is 1 in float32."""
 
 
+def _characters(text: Text) -> int:
+    return len(text) if isinstance(text, str) else sum(map(len, text))
+
+
 def erf(values: Floats) -> Floats:
     """Return the error function, with an absolute error of at most 5e-7.
 
@@ -166,7 +170,7 @@ class ShortTexts:
             ``float32`` of shape (texts, dim); ``None`` if a text would be truncated, or if the
             texts have more than :data:`MOST_TOKENS` tokens.
         """
-        if 2 * len(texts) > MOST_TOKENS or max(map(len, texts)) > MOST_CHARACTERS:
+        if 2 * len(texts) > MOST_TOKENS or max(map(_characters, texts)) > MOST_CHARACTERS:
             return None
         read = self._tokenizer.encode_batch(list(texts))
         lengths = [len(one.ids) for one in read]

@@ -389,10 +389,12 @@ class Engine(LinkQuestions):
         """Rank the entities that an entity or a text entails.
 
         The text is the premise; the sentences of an entity's label and definition are hypotheses.
-        The score is GaussCSE's similarity of hypothesis to premise. If the text or the entity has
-        several sentences, the best pair of sentences counts. All sentences are ranked exactly, and
-        hits have the sentence that matched. The probability is calibrated on the validation pairs
-        of the encoder.
+        GaussCSE's similarity of hypothesis to premise ranks all sentences exactly. If the text or
+        the entity has several sentences, the best pair of sentences counts. The ten best entities,
+        and ten with similar texts, are then ranked by the probability of entailment of the
+        cross-encoder that ontodex ships, which is their score. An index with a GaussCSE encoder of
+        your own has no cross-encoder; there, the similarity is the score. Hits have the sentence
+        that matched. The probability is calibrated on the validation pairs of the encoder.
 
         Args:
             text: An entity or any text.
@@ -434,8 +436,10 @@ class Engine(LinkQuestions):
         """Decide whether a premise entails a hypothesis, each an entity or any text.
 
         Each sentence of the hypothesis is compared with the sentence of the premise that entails it
-        best. The smallest of these similarities is the similarity of the verdict. If the hypothesis
-        is an entity, only its label is compared.
+        best. The smallest of these similarities is the similarity of the verdict. Its probability,
+        found in the same way, is that of the cross-encoder that ontodex ships, which also reads the
+        whole premise; in an index with a GaussCSE encoder of your own, it follows from the
+        similarity. If the hypothesis is an entity, only its label is compared.
         """
         return single(self.entails_batch([(premise, hypothesis)]))
 
@@ -621,7 +625,7 @@ class Engine(LinkQuestions):
 
     @cached_property
     def _entailments(self) -> Entailments:
-        return Entailments.of(self.resources, self.hierarchy)
+        return Entailments.of(self.resources, self.searcher(TEXT), self.hierarchy)
 
 
 def _asserted(engine: Engine) -> Hierarchy:

@@ -18,7 +18,7 @@ from ontodex.engine.results.hits import Hit, Hits
 from ontodex.engine.results.verdicts import Direction, Verdict
 from ontodex.engine.search.gaussian_space import GaussianSpace
 from ontodex.engine.search.topk import Found, Searcher
-from ontodex.engine.similarity import fetched, top_per_owner
+from ontodex.engine.similarity import fetched, text_vectors, top_per_owner
 from ontodex.errors import expect_choice
 from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.gaussian import similarity
@@ -34,6 +34,12 @@ __all__ = ["Entailments"]
 Gaussians = NDArray[np.floating]
 Judge = Callable[[list[tuple[str, str]]], NDArray[np.float64]]
 """Function that returns the probability that each premise entails its hypothesis."""
+
+Near = Callable[[Sequence[ResolvedTerm], Sequence[Rows], int], list[Rows]]
+"""Function that returns the entities with the texts most similar to each term.
+
+Its arguments are the terms, the entities to exclude for each, and the number of entities.
+"""
 
 
 @dataclass(frozen=True)
@@ -64,12 +70,30 @@ METHODS = {
     "per-dimension": "GaussCSE: mean over the dimensions of 1 / (1 + KL), of hypothesis to premise",
 }
 
+RERANKED = 10
+"""Number of entities by GaussCSE, and by the similarity of texts, that a cross-encoder ranks."""
+
 CERTAIN = 0.5
 """Probability by the cross-encoder above which a premise entails a hypothesis."""
+
+RERANKING = "; the first ones ranked by the probability of a cross-encoder"
 
 OVERFETCH, LEAST_FETCH = 10, 200
 """Number of candidates per hit, and minimal number of candidates, for the similarity
 "per-dimension". No inner product gives its ranking, so candidates are re-scored."""
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """Sentences of distinct entities, the best first, with scores and probabilities."""
+
+    rows: Rows
+    scores: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+
+    def first(self, k: int) -> _Ranked:
+        """Return the first ``k`` sentences."""
+        return _Ranked(self.rows[:k], self.scores[:k], self.probabilities[:k])
 
 
 class Entailments:
@@ -85,6 +109,7 @@ class Entailments:
             answers to what the entity entails.
         encode: Returns the Gaussians of texts.
         judge: Returns probabilities of entailment by a cross-encoder; ``None`` without one.
+        near: Returns the entities with the most similar texts, which the cross-encoder ranks too.
         device: Device of the search.
         names: Finds names of similar spelling, for hints.
     """
@@ -100,6 +125,7 @@ class Entailments:
         hierarchy: Hierarchy | None,
         encode: Callable[[list[str]], Gaussians],
         judge: Judge | None = None,
+        near: Near = lambda terms, exclude, most: [no_rows() for _ in terms],
         device: str = "cpu",
         names: NameSimilarity | None = None,
     ) -> None:
@@ -108,15 +134,18 @@ class Entailments:
         self.hierarchy = hierarchy
         self.device = device
         self._encode = encode
-        self._judge = judge
+        self._judge, self._near = judge, near
         self._names = names
 
     @classmethod
-    def of(cls, resources: Resources, hierarchy: Hierarchy | None) -> Entailments:
+    def of(
+        cls, resources: Resources, searcher: Searcher, hierarchy: Hierarchy | None
+    ) -> Entailments:
         """Return the rankings of an index with a GaussCSE encoder.
 
         Args:
             resources: Encoders and scorers of an opened index.
+            searcher: Search of the entities' texts.
             hierarchy: Hierarchy of the index's graph, or ``None``.
 
         Raises:
@@ -125,6 +154,11 @@ class Entailments:
         index = resources.index
         about = index.encoder_info(ENTAILMENT)
         cross = resources.encoders.entailment_cross_encoder
+
+        def near(terms: Sequence[ResolvedTerm], exclude: Sequence[Rows], most: int) -> list[Rows]:
+            found = searcher.top(text_vectors(resources, terms), most, exclude)
+            return [rows for rows, _ in found]
+
         return cls(
             index.graph,
             index.sentences(ENTAILMENT),
@@ -134,6 +168,7 @@ class Entailments:
             hierarchy=hierarchy,
             encode=lambda texts: np.asarray(resources.encoders.entailment.encode(texts)),
             judge=None if cross is None else cross.probabilities,
+            near=near,
             device=resources.device,
             names=resources.name_similarity,
         )
@@ -169,26 +204,83 @@ class Entailments:
             terms = [term.as_hypothesis() for term in terms]
         queries = [term.gaussians for term in terms]
         asserted = [self._asserted(question, one.row) for one in resolved]
+        most = k if self._judge is None else max(k, RERANKED)
+        near = [no_rows()] * len(resolved)
         found = [(no_rows(), np.zeros(0))] * len(resolved)
         if known == "only":
             for at, (own, rows) in enumerate(zip(queries, asserted, strict=True)):
-                found[at] = self._scored(question, own, self._sentences_of(rows), k)
+                found[at] = self._scored(question, own, self._sentences_of(rows), most)
         else:
             refused = [
                 np.concatenate([own_row(one), rows if known == "exclude" else no_rows()])
                 for one, rows in zip(resolved, asserted, strict=True)
             ]
-            found = self._best(question, queries, [self._sentences_of(rows) for rows in refused], k)
+            sentences_refused = [self._sentences_of(rows) for rows in refused]
+            found = self._best(question, queries, sentences_refused, most)
+            if self._judge is not None:
+                near = self._near(resolved, refused, RERANKED)
+        ranked = [
+            _Ranked(rows, scores, self.rule.probability(scores))
+            if self._judge is None
+            else self._reranked(question, term, self._judge, (rows, scores), alike).first(k)
+            for term, (rows, scores), alike in zip(terms, found, near, strict=True)
+        ]
+        method = METHODS[self.form] + ("" if self._judge is None else RERANKING)
         answers = [
             Answer(
-                self._hits(rows, scores, marked),
-                {"text": one.resolution},
-                METHODS[self.form],
+                self._hits(one, marked),
+                {"text": term.term.resolution},
+                method,
                 left_out(self.graph.labels, marked, known),
             )
-            for one, (rows, scores), marked in zip(resolved, found, asserted, strict=True)
+            for term, one, marked in zip(terms, ranked, asserted, strict=True)
         ]
         return answered(self.graph, question, answers, start)
+
+    def _reranked(
+        self,
+        question: str,
+        term: _Encoded,
+        judge: Judge,
+        found: tuple[Rows, NDArray[np.float64]],
+        near: Rows,
+    ) -> _Ranked:
+        """Rank the first entities by the probability of a cross-encoder.
+
+        Of each entity, the label and the sentence that GaussCSE finds are judged; the better one
+        counts. The entities after them keep their order, with at most the smallest probability.
+
+        Args:
+            question: ``"entailed_by"`` or ``"entailing"``.
+            term: The query.
+            judge: Returns probabilities of entailment.
+            found: Numbers of sentences, one of each entity, and their similarities, the best first.
+            near: Entities with similar texts.
+        """
+        rows, scores = found
+        owners = self.sentences.owners
+        others = np.setdiff1d(near, owners[rows[:RERANKED]])
+        more, _ = self._scored(question, term.gaussians, self._sentences_of(others), len(others))
+        first = np.concatenate([rows[:RERANKED], more])
+        labels = np.searchsorted(owners, owners[first])
+        texts = self.sentences.texts
+        asked = []
+        for row in (*first.tolist(), *labels.tolist()):
+            ours, theirs = (
+                (term.premises, [texts[row]])
+                if question == "entailed_by"
+                else ([texts[row]], term.sentences)
+            )
+            asked.append((ours, theirs))
+        judged = np.array(self._judged(asked, judge)).reshape(2, len(first))
+        best = np.where(judged[0] >= judged[1], first, labels)
+        probabilities = judged.max(axis=0, initial=0.0)
+        order = np.lexsort((best, -probabilities))
+        rest = np.flatnonzero(~np.isin(owners[rows], owners[first]))
+        least = probabilities.min(initial=1.0)
+        after = np.minimum(self.rule.probability(scores[rest]), least)
+        every = np.concatenate([probabilities[order], after])
+        return _Ranked(np.concatenate([best[order], rows[rest]]), every, every)
 
     def verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
         """Decide whether each premise entails its hypothesis."""
@@ -342,14 +434,15 @@ class Entailments:
         kept = top_per_owner(rows, self.sentences.owners, k)
         return rows[kept], scores[kept]
 
-    def _hits(self, rows: Rows, scores: NDArray[np.float64], known: Rows) -> tuple[Hit, ...]:
-        owners = self.sentences.owners[rows]
-        marked, probabilities = (
-            np.isin(owners, known).tolist(),
-            self.rule.probability(scores).tolist(),
-        )
+    def _hits(self, ranked: _Ranked, known: Rows) -> tuple[Hit, ...]:
+        owners = self.sentences.owners[ranked.rows]
         columns = zip(
-            rows.tolist(), owners.tolist(), scores.tolist(), marked, probabilities, strict=True
+            ranked.rows.tolist(),
+            owners.tolist(),
+            ranked.scores.tolist(),
+            np.isin(owners, known).tolist(),
+            ranked.probabilities.tolist(),
+            strict=True,
         )
         return tuple(
             Hit(

@@ -26,7 +26,7 @@ from ontodex.errors import IndexMismatch
 from ontodex.graph.text import in_words
 from ontodex.storage.space_names import SPAN, TEXT
 
-__all__ = ["by_phrase", "fetched", "similar", "top_per_owner"]
+__all__ = ["by_phrase", "fetched", "similar", "text_vectors", "top_per_owner"]
 
 
 def fetched(
@@ -134,7 +134,7 @@ def similar(resources: Resources, searcher: Searcher, texts: Sequence[str], k: i
     start = time.perf_counter()
     index = resources.index
     resolved = resolve_entities(index.graph, texts, names=resources.name_similarity)
-    found = searcher.top(_vectors(resources, resolved), k, [own_row(one) for one in resolved])
+    found = searcher.top(text_vectors(resources, resolved), k, [own_row(one) for one in resolved])
     answers = [
         Answer(hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, METHOD)
         for one, scored in zip(resolved, found, strict=True)
@@ -142,7 +142,8 @@ def similar(resources: Resources, searcher: Searcher, texts: Sequence[str], k: i
     return answered(index.graph, "similar", answers, start)
 
 
-def _vectors(resources: Resources, terms: Sequence[ResolvedTerm]) -> NDArray[np.float32]:
+def text_vectors(resources: Resources, terms: Sequence[ResolvedTerm]) -> NDArray[np.float32]:
+    """Return the text vectors of entities and texts, ``float32`` of shape (terms, dim)."""
     return vectors_of(
         resources.index.vectors(TEXT),
         terms,

@@ -178,7 +178,10 @@ def train_entailment_cross_encoder(
             max_tokens=settings.max_tokens,
             rank=settings.rank if settings.tune == "adapter" else None,
         )
-        made = EntailmentCrossEncoder(text, linear.cpu(), adapter=adapter, base=base, seen=seen)
+        weights = {
+            name: np.asarray(weight.detach().cpu()) for name, weight in linear.named_parameters()
+        }
+        made = EntailmentCrossEncoder(text, weights, adapter=adapter, base=base, seen=seen)
         made.slope, made.offset = _curve(made.logits(_texts(valid)), valid.entailed)
         made.save(folder)
         return made
