@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,14 +33,21 @@ from ontodex.storage.space_names import ENTAILMENT
 __all__ = ["Entailments"]
 
 Gaussians = NDArray[np.floating]
-Judge = Callable[[list[tuple[str, str]]], NDArray[np.float64]]
-"""Function that returns the probability that each premise entails its hypothesis."""
 
-Near = Callable[[Sequence[ResolvedTerm], Sequence[Rows], int], list[Rows]]
-"""Function that returns the entities with the texts most similar to each term.
 
-Its arguments are the terms, the entities to exclude for each, and the number of entities.
-"""
+@dataclass(frozen=True)
+class Judge:
+    """A cross-encoder, and the search of texts that finds further entities for it.
+
+    Attributes:
+        probabilities: Returns the probability that each premise entails its hypothesis.
+        searcher: Search of the entities' texts.
+        vectors: Returns the text vectors of terms.
+    """
+
+    probabilities: Callable[[list[tuple[str, str]]], NDArray[np.float64]]
+    searcher: Searcher
+    vectors: Callable[[Sequence[ResolvedTerm]], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,12 @@ METHODS = {
 RERANKED = 10
 """Number of entities by GaussCSE, and by the similarity of texts, that a cross-encoder ranks."""
 
+COSINE_WEIGHT, COSINE_FROM = 5.0, 0.6
+"""Weight of the cosine of texts in the logit of a ranked entity, and the cosine that adds 0.
+
+Among many entities, one with an unrelated text is entailed less often than among labelled pairs.
+"""
+
 CERTAIN = 0.5
 """Probability by the cross-encoder above which a premise entails a hypothesis."""
 
@@ -91,10 +105,6 @@ class _Ranked:
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64]
 
-    def first(self, k: int) -> _Ranked:
-        """Return the first ``k`` sentences."""
-        return _Ranked(self.rows[:k], self.scores[:k], self.probabilities[:k])
-
 
 class Entailments:
     """Ranks entailed and entailing entities; see :class:`~ontodex.engine.engine.Engine`.
@@ -108,8 +118,7 @@ class Entailments:
         hierarchy: Asserted hierarchy, or ``None``. The ancestors of an entity count as known
             answers to what the entity entails.
         encode: Returns the Gaussians of texts.
-        judge: Returns probabilities of entailment by a cross-encoder; ``None`` without one.
-        near: Returns the entities with the most similar texts, which the cross-encoder ranks too.
+        judge: The cross-encoder; ``None`` without one.
         device: Device of the search.
         names: Finds names of similar spelling, for hints.
     """
@@ -125,7 +134,6 @@ class Entailments:
         hierarchy: Hierarchy | None,
         encode: Callable[[list[str]], Gaussians],
         judge: Judge | None = None,
-        near: Near = lambda terms, exclude, most: [no_rows() for _ in terms],
         device: str = "cpu",
         names: NameSimilarity | None = None,
     ) -> None:
@@ -134,7 +142,7 @@ class Entailments:
         self.hierarchy = hierarchy
         self.device = device
         self._encode = encode
-        self._judge, self._near = judge, near
+        self._judge = judge
         self._names = names
 
     @classmethod
@@ -154,11 +162,8 @@ class Entailments:
         index = resources.index
         about = index.encoder_info(ENTAILMENT)
         cross = resources.encoders.entailment_cross_encoder
-
-        def near(terms: Sequence[ResolvedTerm], exclude: Sequence[Rows], most: int) -> list[Rows]:
-            found = searcher.top(text_vectors(resources, terms), most, exclude)
-            return [rows for rows, _ in found]
-
+        vectors = functools.partial(text_vectors, resources)
+        judge = None if cross is None else Judge(cross.probabilities, searcher, vectors)
         return cls(
             index.graph,
             index.sentences(ENTAILMENT),
@@ -167,8 +172,7 @@ class Entailments:
             about["similarity"],
             hierarchy=hierarchy,
             encode=lambda texts: np.asarray(resources.encoders.entailment.encode(texts)),
-            judge=None if cross is None else cross.probabilities,
-            near=near,
+            judge=judge,
             device=resources.device,
             names=resources.name_similarity,
         )
@@ -205,8 +209,8 @@ class Entailments:
         queries = [term.gaussians for term in terms]
         asserted = [self._asserted(question, one.row) for one in resolved]
         most = k if self._judge is None else max(k, RERANKED)
-        near = [no_rows()] * len(resolved)
         found = [(no_rows(), np.zeros(0))] * len(resolved)
+        refused = None
         if known == "only":
             for at, (own, rows) in enumerate(zip(queries, asserted, strict=True)):
                 found[at] = self._scored(question, own, self._sentences_of(rows), most)
@@ -217,14 +221,12 @@ class Entailments:
             ]
             sentences_refused = [self._sentences_of(rows) for rows in refused]
             found = self._best(question, queries, sentences_refused, most)
-            if self._judge is not None:
-                near = self._near(resolved, refused, RERANKED)
-        ranked = [
-            _Ranked(rows, scores, self.rule.probability(scores))
-            if self._judge is None
-            else self._reranked(question, term, self._judge, (rows, scores), alike).first(k)
-            for term, (rows, scores), alike in zip(terms, found, near, strict=True)
-        ]
+        if self._judge is None:
+            ranked = [
+                _Ranked(rows, scores, self.rule.probability(scores)) for rows, scores in found
+            ]
+        else:
+            ranked = self._reranked(question, terms, self._judge, found, refused, k)
         method = METHODS[self.form] + ("" if self._judge is None else RERANKING)
         answers = [
             Answer(
@@ -240,47 +242,69 @@ class Entailments:
     def _reranked(
         self,
         question: str,
-        term: _Encoded,
+        terms: Sequence[_Encoded],
         judge: Judge,
-        found: tuple[Rows, NDArray[np.float64]],
-        near: Rows,
-    ) -> _Ranked:
-        """Rank the first entities by the probability of a cross-encoder.
+        found: Found,
+        refused: Sequence[Rows] | None,
+        k: int,
+    ) -> list[_Ranked]:
+        """Rank the first entities of each query, and entities with similar texts, by a judge.
 
-        Of each entity, the label and the sentence that GaussCSE finds are judged; the better one
-        counts. The entities after them keep their order, with at most the smallest probability.
+        The entities after them keep their order, with at most the smallest probability.
 
         Args:
             question: ``"entailed_by"`` or ``"entailing"``.
-            term: The query.
-            judge: Returns probabilities of entailment.
+            terms: The queries.
+            judge: Judges pairs of texts.
             found: Numbers of sentences, one of each entity, and their similarities, the best first.
-            near: Entities with similar texts.
+            refused: Entities that each query must not return; ``None`` to rank only those found.
+            k: Number of entities.
         """
-        rows, scores = found
-        owners = self.sentences.owners
-        others = np.setdiff1d(near, owners[rows[:RERANKED]])
-        more, _ = self._scored(question, term.gaussians, self._sentences_of(others), len(others))
-        first = np.concatenate([rows[:RERANKED], more])
-        labels = np.searchsorted(owners, owners[first])
-        texts = self.sentences.texts
-        asked = []
-        for row in (*first.tolist(), *labels.tolist()):
-            ours, theirs = (
-                (term.premises, [texts[row]])
-                if question == "entailed_by"
-                else ([texts[row]], term.sentences)
+        owners, vectors = self.sentences.owners, judge.vectors([term.term for term in terms])
+        similar = (
+            [no_rows()] * len(terms)
+            if refused is None
+            else [rows for rows, _ in judge.searcher.top(vectors, RERANKED, refused)]
+        )
+        ranked = []
+        for term, vector, (rows, scores), near in zip(terms, vectors, found, similar, strict=True):
+            others = np.setdiff1d(near, owners[rows[:RERANKED]])
+            own = self._sentences_of(others)
+            more, _ = self._scored(question, term.gaussians, own, len(others))
+            first = np.concatenate([rows[:RERANKED], more])
+            best, judged = self._judged_best(question, term, judge, first)
+            texts = judge.searcher.vectors[owners[first]].astype(np.float64)
+            logits = (
+                np.log(judged) - np.log1p(-judged) + COSINE_WEIGHT * (texts @ vector - COSINE_FROM)
             )
-            asked.append((ours, theirs))
-        judged = np.array(self._judged(asked, judge)).reshape(2, len(first))
-        best = np.where(judged[0] >= judged[1], first, labels)
-        probabilities = judged.max(axis=0, initial=0.0)
-        order = np.lexsort((best, -probabilities))
-        rest = np.flatnonzero(~np.isin(owners[rows], owners[first]))
-        least = probabilities.min(initial=1.0)
-        after = np.minimum(self.rule.probability(scores[rest]), least)
-        every = np.concatenate([probabilities[order], after])
-        return _Ranked(np.concatenate([best[order], rows[rest]]), every, every)
+            probabilities = 1 / (1 + np.exp(-logits))
+            order = np.lexsort((best, -probabilities))
+            rest = np.flatnonzero(~np.isin(owners[rows], owners[first]))
+            least = probabilities.min(initial=1.0)
+            after = np.minimum(self.rule.probability(scores[rest]), least)
+            every = np.concatenate([probabilities[order], after])
+            ranked.append(
+                _Ranked(np.concatenate([best[order], rows[rest]])[:k], every[:k], every[:k])
+            )
+        return ranked
+
+    def _judged_best(
+        self, question: str, term: _Encoded, judge: Judge, rows: Rows
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Judge a sentence of some entities and their labels, and return the better of both.
+
+        Returns:
+            Numbers of sentences, and their probabilities.
+        """
+        labels = np.searchsorted(self.sentences.owners, self.sentences.owners[rows])
+        asked = []
+        for row in (*rows.tolist(), *labels.tolist()):
+            texts = [self.sentences.texts[row]]
+            asked.append(
+                (term.premises, texts) if question == "entailed_by" else (texts, term.sentences)
+            )
+        found = np.array(self._judged(asked, judge)).reshape(2, len(rows))
+        return np.where(found[0] >= found[1], rows, labels), found.max(axis=0, initial=0.0)
 
     def verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
         """Decide whether each premise entails its hypothesis."""
@@ -344,7 +368,8 @@ class Entailments:
         It is that of the hypothesis that is entailed least, by the premise that entails it best.
         """
         texts = [(one, two) for ones, twos in pairs for two in twos for one in ones]
-        known = dict(zip(distinct := list(dict.fromkeys(texts)), judge(distinct), strict=True))
+        distinct = list(dict.fromkeys(texts))
+        known = dict(zip(distinct, judge.probabilities(distinct), strict=True))
         return [
             min(max(float(known[one, two]) for one in ones) for two in twos) for ones, twos in pairs
         ]
