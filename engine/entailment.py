@@ -314,7 +314,17 @@ class Entailments:
         """Decide both directions of each pair."""
         resolved = self._resolved_pairs(pairs)
         both = self._verdicts([way for one, two in resolved for way in ((one, two), (two, one))])
-        return [Direction(*ways) for ways in zip(both[::2], both[1::2], strict=True)]
+        return [
+            Direction(one, two, self._log_odds(one) - self._log_odds(two))
+            for one, two in zip(both[::2], both[1::2], strict=True)
+        ]
+
+    def _log_odds(self, verdict: Verdict) -> float:
+        """Return the sum of the log odds of GaussCSE's similarity and of the cross-encoder."""
+        odds = float(self.rule.log_odds(verdict.similarity))
+        if self._judge is None:
+            return odds
+        return odds + float(np.log(verdict.probability) - np.log1p(-verdict.probability))
 
     def _resolved_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[_Encoded, _Encoded]]:
         """Resolve and encode both sides of each pair; all texts are encoded in one batch."""

@@ -47,9 +47,13 @@ class Entailment:
                 f"expected finite numbers and slope > 0, found {self}; fit the rule again"
             )
 
+    def log_odds(self, similarities: ArrayLike) -> NDArray[np.float64]:
+        """Return slope · similarity + offset, of the same shape."""
+        return self.slope * np.asarray(similarities, np.float64) + self.offset
+
     def probability(self, similarities: ArrayLike) -> NDArray[np.float64]:
         """Return 1 / (1 + exp(-(slope · similarity + offset))), of the same shape."""
-        return sigmoid(self.slope * np.asarray(similarities, np.float64) + self.offset)
+        return sigmoid(self.log_odds(similarities))
 
 
 def fit_entailment(similarities: ArrayLike, labels: ArrayLike) -> Entailment:

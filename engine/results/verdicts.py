@@ -72,15 +72,19 @@ class Direction:
     Attributes:
         forward: Whether the first entails the second.
         backward: Whether the second entails the first.
+        difference: Log odds that the first entails the second, less those of the reverse: the sum
+            of what the cross-encoder and GaussCSE say, or GaussCSE's alone if there is no
+            cross-encoder.
     """
 
     forward: Verdict
     backward: Verdict
+    difference: float
 
     @classmethod
     def failed(cls, pair: tuple[str, str], error: LookupFailed) -> Direction:
         """Return the answer to a pair of texts that could not be resolved."""
-        return cls(Verdict.failed(pair, error), Verdict.failed(pair[::-1], error))
+        return cls(Verdict.failed(pair, error), Verdict.failed(pair[::-1], error), math.nan)
 
     @property
     def error(self) -> LookupFailed | None:
@@ -89,14 +93,15 @@ class Direction:
 
     @property
     def direction(self) -> str:
-        """Direction with the larger probability, ``"forward"`` or ``"backward"``.
+        """``"forward"`` or ``"backward"``, by the sign of :attr:`difference`.
 
-        It is ``"equal"`` if both are equal, and ``"unresolved"`` if there is an error.
+        It is ``"equal"`` if there is no difference, and ``"unresolved"`` if there is an error.
         """
         if self.error is not None:
             return "unresolved"
-        difference = self.forward.probability - self.backward.probability
-        return "equal" if not difference else "forward" if difference > 0 else "backward"
+        if not self.difference:
+            return "equal"
+        return "forward" if self.difference > 0 else "backward"
 
     def __str__(self) -> str:
         if self.error is not None:
