@@ -12,6 +12,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from ontodex.encoders.adapter import add_adapter
@@ -163,10 +164,11 @@ class LibraryEncoder:
         """Return the number of tokens of each text, without truncation."""
         if not texts:
             return []
+        tokenizer = self.model.tokenizer
+        if isinstance(tokenizer, Tokenizer):  # that of Self-StrAE
+            return [len(one.ids) for one in tokenizer.encode_batch(list(texts))]
         with self._tokenizing:
-            return [
-                len(ids) for ids in self.model.tokenizer(list(texts), verbose=False)["input_ids"]
-            ]
+            return [len(ids) for ids in tokenizer(list(texts), verbose=False)["input_ids"]]
 
     def __call__(self, columns: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
         """Return the vectors of tokenised texts.

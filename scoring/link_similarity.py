@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from ontodex.graph.arrays import distinct
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.similarity import Near
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 __all__ = ["LinkSimilarity"]
 
@@ -58,6 +61,8 @@ class LinkSimilarity:
     @cached_property
     def _vectors(self) -> tuple[csr_matrix, csr_matrix]:
         """Unit vectors of the entities as rows, and their transpose."""
+        from scipy.sparse import csr_matrix
+
         heads, relations, tails = self._links.triples.T
         pairs, columns = np.unique(relations * len(self) + tails, return_inverse=True)
         counts = np.bincount(columns, minlength=len(pairs))

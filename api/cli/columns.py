@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from ontodex.errors import ReadError, SettingsError, nearest
-from ontodex.readers.tables.workbooks import is_workbook, sheets_of
 
 __all__ = ["column_of", "expect_table_file", "read_rows", "table_text", "write_rows"]
 
@@ -30,6 +29,8 @@ def read_rows(path: Path) -> list[list[str]]:
     Raises:
         ReadError: If the file is neither text in UTF-8 nor a workbook, or has no rows.
     """
+    from ontodex.readers.tables.workbooks import is_workbook
+
     rows = _workbook_rows(path) if is_workbook(path) else _text_rows(path)
     if not rows:
         raise ReadError("expected a table whose first row names the columns, found none", str(path))
@@ -38,6 +39,8 @@ def read_rows(path: Path) -> list[list[str]]:
 
 
 def _workbook_rows(path: Path) -> list[list[str]]:
+    from ontodex.readers.tables.workbooks import sheets_of
+
     rows: list[list[str]] = []
     for number, cells in sheets_of(path)[0].rows:
         rows += [[]] * (number - 1 - len(rows) if rows else 0)

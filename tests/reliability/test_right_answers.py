@@ -59,11 +59,15 @@ def answers(path: Path, rename: Callable[[str], str] = str) -> Answers:
 
 
 def expect_alike(found: Answers, expected: Answers) -> None:
-    """Compare entities, known marks and scores; scores may differ by rounding in other batches."""
+    """Compare entities, known marks and scores.
+
+    Scores may differ by rounding in other batches, and by weights that are fitted to draws of the
+    entities in their order.
+    """
     for question, scores in expected.items():
         assert found[question].keys() == scores.keys(), question
         for name, (score, known) in scores.items():
-            assert found[question][name] == (pytest.approx(score, abs=0.002, rel=0.002), known), (
+            assert found[question][name] == (pytest.approx(score, abs=0.002, rel=0.005), known), (
                 question,
                 name,
             )
@@ -145,7 +149,9 @@ def test_an_entity_that_has_nothing_to_do_with_it_changes_no_score(
         for name in [name for name in scores if "news" in name]:
             del scores[name]
     for question in [
-        name for name in before if name.startswith(("relations", "search"))
-    ]:  # all have a share in those
+        name
+        for name in before
+        if name.startswith(("relations", "search", "parents", "children", "place"))
+    ]:  # all have a share in those, or in how rare letters are
         assert before.pop(question).keys() == after.pop(question).keys()
     expect_alike(after, before)

@@ -323,10 +323,18 @@ def test_text_beyond_the_training_length_is_not_read(tree, tmp_path, encoder, se
     trained(tree, tmp_path / "m", encoder, replace(settings, epochs=0.5, max_tokens=6))
     hit = HiT.load(tmp_path / "m", "cpu")
     # Encoded one by one: equal rows of one matrix product may differ in their last bits.
-    start, other, shorter = (
-        hit.points([text])[0] for text in ("dog cat cow hen", "dog cat cow hen wolf", "dog cat cow")
+    start, shorter, one, other = (
+        hit.points([text])[0]
+        for text in (
+            "dog cat cow hen",
+            "dog cat cow",
+            "dog cat cow hen fox",
+            "dog cat cow hen wolf",
+        )
     )
-    np.testing.assert_array_equal(start, other)
+    np.testing.assert_array_equal(one, other)
+    # NumPy computes short texts in float32, torch truncated ones in bfloat16 where it is native.
+    np.testing.assert_allclose(start, other, atol=2**-5)
     assert np.abs(shorter - start).max() > 0.01
     hit.save(tmp_path / "copy")
     np.testing.assert_array_equal(
