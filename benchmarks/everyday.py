@@ -59,16 +59,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=HALVES[0],
         help="questions to ask; the test half is for the end (default %(default)s)",
     )
+    parser.add_argument(
+        "--kind", choices=(*NAMED, PLACE, KIND), action="append", help="default: all"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Run the benchmark and return its record."""
-    chosen = options.graph or list(GRAPHS)
-    asked = [
-        one
-        for one in questions(options.half)
-        if one.graph in chosen and one.kind in (*NAMED, PLACE, KIND)
-    ]
+    chosen, kinds = options.graph or list(GRAPHS), options.kind or [*NAMED, PLACE, KIND]
+    asked = [one for one in questions(options.half) if one.graph in chosen and one.kind in kinds]
     figures: dict[str, Any] = {}
     ranks: dict[tuple[str, str], list[float]] = {}
     shares: dict[str, list[float]] = {}
@@ -100,6 +99,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
             seed=options.seed,
             settings={
                 "graphs": chosen,
+                "kinds": kinds,
                 "questions": len(asked),
                 "split": f"the {options.half} half of questions written before any was asked",
             },
