@@ -40,7 +40,9 @@ def test_right_answers_have_their_ranks(
         asked("none", "quark"),
     ]
     monkeypatch.setattr(everyday, "questions", lambda half: rows)
-    (measured,) = everyday.run(Namespace(half="development", graph=None, seed=0, quick=True))
+    (measured,) = everyday.run(
+        Namespace(half="development", kind=None, graph=None, seed=0, quick=True)
+    )
     assert measured.name == "everyday-development"
     figures = measured.figures
     kinds = ["misspelt", "lay", "place", "kind"]
