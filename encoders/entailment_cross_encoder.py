@@ -14,6 +14,7 @@ from ontodex.encoders.locate import DEFAULT_ENCODER, PAIRS
 from ontodex.encoders.network_files import load_arrays, save_network
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError
+from ontodex.geometry.logistic import sigmoid
 
 __all__ = ["DEFAULT_ENTAILMENT_CROSS_ENCODER", "EntailmentCrossEncoder"]
 
@@ -140,4 +141,4 @@ class EntailmentCrossEncoder(Adapted):
         Args:
             pairs: Premises and hypotheses.
         """
-        return 1 / (1 + np.exp(-(self.slope * self.logits(pairs) + self.offset)))
+        return sigmoid(self.slope * self.logits(pairs) + self.offset)

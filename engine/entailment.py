@@ -23,6 +23,7 @@ from ontodex.engine.similarity import fetched, text_vectors, top_per_owner
 from ontodex.errors import expect_choice
 from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.gaussian import similarity
+from ontodex.geometry.logistic import sigmoid
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph, sentences
 from ontodex.graph.arrays import runs
@@ -278,7 +279,7 @@ class Entailments:
             logits = (
                 np.log(judged) - np.log1p(-judged) + COSINE_WEIGHT * (texts @ vector - COSINE_FROM)
             )
-            probabilities = 1 / (1 + np.exp(-logits))
+            probabilities = sigmoid(logits)
             order = np.lexsort((best, -probabilities))
             rest = np.flatnonzero(~np.isin(owners[rows], owners[first]))
             least = probabilities.min(initial=1.0)

@@ -18,6 +18,7 @@ from ontodex.encoders.locate import DEFAULT_ENCODER, PAIRS
 from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError
+from ontodex.geometry.logistic import regression
 from ontodex.trainers.adapter import as_adapter, only_matrices, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import data_hash, expect_own
@@ -182,7 +183,7 @@ def train_entailment_cross_encoder(
             name: np.asarray(weight.detach().cpu()) for name, weight in linear.named_parameters()
         }
         made = EntailmentCrossEncoder(text, weights, adapter=adapter, base=base, seen=seen)
-        made.slope, made.offset = _curve(made.logits(_texts(valid)), valid.entailed)
+        (made.slope,), made.offset = regression(made.logits(_texts(valid))[None], valid.entailed)
         made.save(folder)
         return made
 
@@ -195,11 +196,3 @@ def _texts(pairs: EntailmentPairs) -> list[tuple[str, str]]:
 
 def _loss(logits: NDArray[np.float64], entailed: NDArray[np.bool_]) -> float:
     return float(np.logaddexp(0, np.where(entailed, -logits, logits)).mean())
-
-
-def _curve(logits: NDArray[np.float64], entailed: NDArray[np.bool_]) -> tuple[float, float]:
-    """Fit slope and offset of the logistic curve from logits to probabilities."""
-    from sklearn.linear_model import LogisticRegression
-
-    fitted = LogisticRegression(C=1e6).fit(logits[:, None], entailed)
-    return float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
