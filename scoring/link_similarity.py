@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph.arrays import distinct
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.similarity import Near
+from ontodex.scoring.similarity import KeptNeighbours, Near
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -30,7 +29,7 @@ BLOCK = 64
 """Number of entities in one block of the search for neighbours."""
 
 
-class LinkSimilarity:
+class LinkSimilarity(KeptNeighbours):
     """Finds the 32 nearest neighbours of entities by their links, with the squared cosine.
 
     The vector of an entity has an element for every pair of a relation, with its direction, and
@@ -49,14 +48,9 @@ class LinkSimilarity:
     """
 
     def __init__(self, links: KnownLinks) -> None:
+        count = links.n_entities
+        super().__init__(count, max(0, min(NEAR, count - 1)), BLOCK)
         self._links = links
-        near = max(0, min(NEAR, links.n_entities - 1))
-        self._near = np.zeros((links.n_entities, near), dtype=np.int32)
-        self._similarity = np.zeros((links.n_entities, near), dtype=np.float32)
-        self._found = np.zeros(links.n_entities, dtype=bool)
-
-    def __len__(self) -> int:
-        return self._links.n_entities
 
     @cached_property
     def _vectors(self) -> tuple[csr_matrix, csr_matrix]:
@@ -76,17 +70,6 @@ class LinkSimilarity:
         )
         return vectors, vectors.T.tocsr()
 
-    def of(self, rows: NDArray[np.integer]) -> Near:
-        """Return the neighbours of entities and their similarities, the nearest first.
-
-        Both are of shape (rows, 32); where an entity has fewer neighbours, the last similarities
-        are 0.
-        """
-        missing = distinct(rows[~self._found[rows]])
-        for start in range(0, len(missing), BLOCK):
-            self._search(missing[start : start + BLOCK])
-        return self._near[rows], self._similarity[rows]
-
     def of_all(
         self,
         vectors: NDArray[np.float32],
@@ -104,16 +87,17 @@ class LinkSimilarity:
         values[rows < 0] = 0.0
         return near, values
 
-    def _search(self, rows: NDArray[np.integer]) -> None:
-        """Find the neighbours of some entities."""
+    def _searched(self, rows: NDArray[np.integer]) -> Near:
         vectors, transposed = self._vectors
         products = (vectors[rows] @ transposed).tocsr()
         width = self._near.shape[1]
+        near = np.zeros((len(rows), width), dtype=np.int32)
+        similarity = np.zeros((len(rows), width), dtype=np.float32)
         for at, row in enumerate(rows.tolist()):
             part = slice(products.indptr[at], products.indptr[at + 1])
             others, cosines = products.indices[part], products.data[part]
             cosines = np.where(others == row, 0.0, cosines)
             best = np.lexsort((others, -cosines))[:width]
-            self._near[row, : len(best)] = others[best]
-            self._similarity[row, : len(best)] = np.minimum(cosines[best], 1.0) ** POWER
-        self._found[rows] = True
+            near[at, : len(best)] = others[best]
+            similarity[at, : len(best)] = np.minimum(cosines[best], 1.0) ** POWER
+        return near, similarity

@@ -12,7 +12,14 @@ from ontodex.geometry.cosine import score_pairs
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 
-__all__ = ["EntitySimilarity", "Near", "Similarity", "greatest", "log_similarity"]
+__all__ = [
+    "EntitySimilarity",
+    "KeptNeighbours",
+    "Near",
+    "Similarity",
+    "greatest",
+    "log_similarity",
+]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -49,7 +56,7 @@ class Similarity(Protocol):
 
     def __len__(self) -> int: ...
     def of(self, rows: NDArray[np.integer]) -> Near:
-        """Return the neighbours of entities; see :meth:`EntitySimilarity.of`."""
+        """Return the neighbours of entities; see :meth:`KeptNeighbours.of`."""
 
     def of_all(
         self,
@@ -65,7 +72,43 @@ def log_similarity(similarity: NDArray[np.floating]) -> Floats:
     return np.log1p(np.asarray(similarity, dtype=np.float64) / LEAST)
 
 
-class EntitySimilarity:
+class KeptNeighbours:
+    """Neighbours of entities, searched in blocks on first use and then kept in memory.
+
+    Args:
+        count: Number of entities.
+        near: Number of neighbours of an entity.
+        block: Number of entities that are searched at once.
+    """
+
+    def __init__(self, count: int, near: int, block: int) -> None:
+        self._near = np.zeros((count, near), dtype=np.int32)
+        self._similarity = np.zeros((count, near), dtype=np.float32)
+        self._found = np.zeros(count, dtype=bool)
+        self._block = block
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def of(self, rows: NDArray[np.integer]) -> Near:
+        """Return the neighbours of entities and their similarities, the nearest first.
+
+        Both are of shape (rows, neighbours). Where an entity has fewer, the last similarities are
+        0.
+        """
+        missing = distinct(rows[~self._found[rows]])
+        for start in range(0, len(missing), self._block):
+            part = missing[start : start + self._block]
+            self._near[part], self._similarity[part] = self._searched(part)
+            self._found[part] = True
+        return self._near[rows], self._similarity[rows]
+
+    def _searched(self, rows: NDArray[np.integer]) -> Near:
+        """Search the neighbours of some distinct entities."""
+        raise NotImplementedError
+
+
+class EntitySimilarity(KeptNeighbours):
     """Finds the 128 nearest neighbours of entities, with similarity exp((cos(a, b) - 1) / 0.1).
 
     An entity with a zero vector has the similarity 0 to all entities. Neighbours are searched on
@@ -82,14 +125,8 @@ class EntitySimilarity:
     """
 
     def __init__(self, vectors: Vectors) -> None:
+        super().__init__(len(vectors), min(NEAR, len(vectors) - 1), BLOCK)
         self._vectors = vectors
-        near = min(NEAR, len(vectors) - 1)
-        self._near = np.empty((len(vectors), near), dtype=np.int32)
-        self._similarity = np.empty((len(vectors), near), dtype=np.float32)
-        self._found = np.zeros(len(vectors), dtype=bool)
-
-    def __len__(self) -> int:
-        return len(self._vectors)
 
     @cached_property
     def _norms(self) -> NDArray[np.float32]:
@@ -97,17 +134,8 @@ class EntitySimilarity:
             [np.linalg.norm(block, axis=1) for _, block in self._vectors.blocks()]
         )
 
-    def of(self, rows: NDArray[np.integer]) -> Near:
-        """Return the neighbours of entities and their similarities, the nearest first.
-
-        Both are of shape (rows, neighbours).
-        """
-        missing = distinct(rows[~self._found[rows]])
-        for start in range(0, len(missing), BLOCK):
-            part = missing[start : start + BLOCK]
-            self._near[part], self._similarity[part] = self._nearest(self._vectors[part], part)
-            self._found[part] = True
-        return self._near[rows], self._similarity[rows]
+    def _searched(self, rows: NDArray[np.integer]) -> Near:
+        return self._nearest(self._vectors[rows], rows)
 
     def of_all(
         self,
