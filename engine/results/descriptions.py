@@ -84,7 +84,7 @@ class Description:
         lines += [f"  path: {' > '.join(path)}" for path in self.paths]
         for name, some in (("parents", self.parents), ("children", self.children)):
             if some.count:
-                lines.append(f"  {some.count:,} {name}: {some}")
+                lines.append(f"  {name} ({some.count:,}): {some}")
         lines += [f"  {some.relation} ({some.count:,}): {some}" for some in self.links]
         lines.append(f"  spaces: {', '.join(self.spaces)}")
         return printable("\n".join(lines))
