@@ -116,31 +116,40 @@ def build(
     """
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.encoders.index_encoders import Encoders
-    from ontodex.indexers.build import build_index
+    from ontodex.indexers.build import build_index, publish_names
 
-    stages = _listed(only) or tuple(STAGES)
-    for setting, stage in (("first", first), *(("only", stage) for stage in stages)):
+    chosen = _listed(only) or tuple(STAGES)
+    for setting, stage in (("first", first), *(("only", stage) for stage in chosen)):
         expect_choice(setting, stage, STAGES)
-    train, structure = train and "links" in stages, structure if "links" in stages else False
-    hierarchy = hierarchy if "hierarchy" in stages else False
-    entailment = entailment if "entailment" in stages else False
     folder, graph = expect_folder(path), read(source)
     if hierarchy_relation:
         graph = graph.with_hierarchy(*map(str, _listed(hierarchy_relation)))
     text, link, condition = load_text_encoders(_listed(encoders), device)
     training = training or HyperCLTraining()
+    asked_for = {
+        "hierarchy": hierarchy and (hierarchy is not True or _has_links(graph, on_cycle="ignore")),
+        "entailment": entailment or spans,
+    }
+    stages = [
+        stage
+        for stage in STAGES
+        if stage == "search" or (stage in chosen and asked_for.get(stage, True))
+    ]
+    stages.sort(key=lambda stage: (stage != "search", stage != first))
+    publish_names(graph, folder, text, stages, quiet=quiet)
     hit = gauss = None
-    if hierarchy and (hierarchy is not True or _has_links(graph, on_cycle="ignore")):
+    if "hierarchy" in stages:
         name = HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy)
         hit = load_hierarchy_encoder(name, device)
-    if entailment:
+    if "entailment" in stages and entailment:
         name = ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment)
         gauss = load_entailment_encoder(name, device)
+    train = train and "links" in stages
     trains = train and link is None and graph.n_triples > 0
-    uses_triples = graph.n_triples > 0 and (train or link is not None)
     if "links" not in stages:
         link = condition = None
-    elif link is None and not trains:
+    uses_triples = graph.n_triples > 0 and (train or link is not None)
+    if "links" in stages and link is None and not trains:
         link = HyperCL.in_the_box(text)
     features = ComplExTraining(seed=training.seed) if structure is True else structure or None
     if not uses_triples:
@@ -156,7 +165,7 @@ def build(
         settings={
             "training": dataclasses.asdict(training) if trains else None,
             "structure": dataclasses.asdict(features) if features else None,
-            "spans": spans,
+            "spans": spans and "entailment" in stages,
         },
         first=first,
         quiet=quiet,

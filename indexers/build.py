@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import shutil
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -14,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from ontodex.encoders.index_encoders import Encoders
+from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexFailure
 from ontodex.graph import KnowledgeGraph, TextSettings
 from ontodex.indexers.graph_features import KGETrainer
 from ontodex.indexers.memory import warn_of_memory
 from ontodex.indexers.previous import open_previous
-from ontodex.indexers.progress import Progress
+from ontodex.indexers.progress import Progress, tell
 from ontodex.indexers.step import Build, Inputs, Step
 from ontodex.indexers.steps.embed_conditions import EmbedConditions
 from ontodex.indexers.steps.embed_hierarchy import EmbedHierarchy, FitHierarchy
@@ -41,7 +43,7 @@ from ontodex.storage.index import Index
 from ontodex.storage.integrity import STORE
 from ontodex.storage.manifest import FORMAT, FileInfo, Manifest, file_info
 
-__all__ = ["build_generation", "build_index", "steps_of"]
+__all__ = ["build_generation", "build_index", "publish_names", "steps_of"]
 
 JOB = "job.json"
 """File with the checksum of a build's inputs; a build with the same checksum resumes."""
@@ -96,8 +98,8 @@ def build_index(
 
     Texts that the previous generation has encoded with the same encoder are not encoded again. A
     graph of at least :data:`STAGED_FROM` entities is built in stages
-    (:data:`~ontodex.storage.space_names.STAGES`). If the index has no generation yet, each stage
-    publishes one, so that questions are answered as soon as their stage is done. An interrupted
+    (:data:`~ontodex.storage.space_names.STAGES`). Each stage publishes a generation if the live one
+    has fewer spaces, so that questions are answered as soon as their stage is done. An interrupted
     build resumes when it is called again with the same arguments.
 
     Args:
@@ -121,13 +123,57 @@ def build_index(
         IndexFailure: If the folder cannot be written, or has other files in it.
         IndexMismatch: If the folder has an index of a newer version.
     """
-    if path.is_dir() and any(path.iterdir()) and not generations.is_index(path):
-        raise IndexFailure(
-            f"{path}: expected an index or an empty folder, found other files; choose another name"
-        )
+    _expect_place(path)
     with generations.writer(path):
         steps = steps_of(train, train_kge, fit_grounding, first)
         return build_generation(graph, path, encoders, steps, texts, settings, quiet=quiet)
+
+
+def publish_names(
+    graph: KnowledgeGraph,
+    path: Path,
+    text: TextEncoder,
+    stages: Sequence[str],
+    *,
+    quiet: bool = False,
+) -> None:
+    """Publish a generation of a large graph without vectors, if the index has no generation yet.
+
+    Its names can be searched by their letters before :func:`build_index` has done its first stage.
+
+    Args:
+        graph: The graph.
+        path: Folder of the index; created if missing.
+        text: Encoder of texts.
+        stages: The stages that are to come.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        IndexLocked: If another process is writing the index.
+        IndexFailure: If the folder cannot be written, or has other files in it.
+    """
+    if graph.n_entities < STAGED_FROM:
+        return
+    start = time.time()
+    _expect_place(path)
+    with generations.writer(path):
+        if (path / "CURRENT").exists():
+            return
+        inputs = Inputs(
+            index=path,
+            folder=path / generations.WORK,
+            graph=graph,
+            texts=TextSettings(),
+            settings={"texts": dataclasses.asdict(TextSettings())},
+            previous=None,
+            update_of=None,
+            quiet=quiet,
+        )
+        try:
+            _publish(Build(inputs, Encoders(text), graph), stages)
+        except OSError as error:
+            raise IndexFailure(f"{path}: the index cannot be written ({error})") from error
+    tell("names", time.time() - start, quiet=quiet)
 
 
 def build_generation(
@@ -191,10 +237,6 @@ def _run(build: Build, steps: Sequence[Step]) -> int:
     progress = Progress(build, stages)
     inputs = build.inputs
     live = None if inputs.previous is None else set(inputs.previous.manifest.spaces)
-    if staged and live is None:  # and so it is no update
-        _publish(build, stages)
-        progress.names_ready()
-        live = set()
     for position, stage in enumerate(stages, start=1):
         for step in steps:
             if step.stage == stage and all(space in build.spaces for space in step.needs):
@@ -208,6 +250,18 @@ def _run(build: Build, steps: Sequence[Step]) -> int:
         progress.end(stage, tell=adds)
     build.spaces.clear()  # closes the memory maps of working files
     return number
+
+
+def _expect_place(path: Path) -> None:
+    """Check that a folder is new, empty, or an index.
+
+    Raises:
+        IndexFailure: If it has other files in it.
+    """
+    if path.is_dir() and any(path.iterdir()) and not generations.is_index(path):
+        raise IndexFailure(
+            f"{path}: expected an index or an empty folder, found other files; choose another name"
+        )
 
 
 def _job(graph: KnowledgeGraph, encoders: Encoders, settings: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.step import Build
 from ontodex.storage.progress import note_ends
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "tell"]
 
 SECONDS_PER_CHARACTER = 6e-5
 """Seconds to encode a character on two cores, before the build has measured its own."""
@@ -37,10 +37,6 @@ class Progress:
         self._work = {stage: _work(stage, build.inputs.graph) for stage in stages}
         self._note()
 
-    def names_ready(self) -> None:
-        """Tell that names are searched by their letters."""
-        self._say("names", self._stages)
-
     def end(self, stage: str, *, tell: bool) -> None:
         """Note that a stage is done, and tell of it if questions are answered by it now."""
         now = time.time()
@@ -52,7 +48,7 @@ class Progress:
         self._stages.remove(stage)
         self._note()
         if tell:
-            self._say(stage, self._stages)
+            self._say(stage)
 
     def _note(self) -> None:
         """Note the expected end of each stage to come."""
@@ -62,14 +58,20 @@ class Progress:
             self._ends[stage] = end
         note_ends(self._build.inputs.index, self._ends)
 
-    def _say(self, done: str, pending: Sequence[str]) -> None:
-        if self._build.inputs.quiet:
-            return
-        seconds = time.time() - self._began
-        text = f"{done}: ready after {_duration(seconds)}"
-        if pending:
-            left = max(self._ends.values()) - time.time()
-            text += f"; to come: {', '.join(pending)}, about {_duration(left)}"
+    def _say(self, done: str) -> None:
+        left = max(self._ends.values(), default=0.0) - time.time()
+        seconds, quiet = time.time() - self._began, self._build.inputs.quiet
+        tell(done, seconds, self._stages, left, quiet=quiet)
+
+
+def tell(
+    done: str, seconds: float, pending: Sequence[str] = (), left: float = 0.0, *, quiet: bool
+) -> None:
+    """Print that a stage is done after some seconds, and how long those to come will take."""
+    text = f"{done}: ready after {_duration(seconds)}"
+    if pending:
+        text += f"; to come: {', '.join(pending)}, about {_duration(left)}"
+    if not quiet:
         print(text, file=sys.stderr)  # noqa: T201
 
 
