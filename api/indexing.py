@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontodex.engine.engine import Engine
 from ontodex.engine.resolve import expect_words, list_of
-from ontodex.errors import SettingsError
+from ontodex.errors import SettingsError, expect_choice
 from ontodex.graph import KnowledgeGraph, TextSettings, merge
 from ontodex.graph import remove as remove_entities
 from ontodex.graph import remove_links as without_links
@@ -24,7 +24,7 @@ from ontodex.loading import (
 from ontodex.opening import expect_folder, open
 from ontodex.readers import read, read_more
 from ontodex.storage.index import Index
-from ontodex.storage.space_names import HIERARCHY, NAME, TEXT
+from ontodex.storage.space_names import HIERARCHY, NAME, STAGES, TEXT
 from ontodex.trainers.links.settings import ComplExTraining, HyperCLTraining
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def build(
     spans: bool = False,
     training: HyperCLTraining | None = None,
     texts: TextSettings | None = None,
+    first: str = "search",
+    only: str | Sequence[str] = (),
     device: str = "auto",
     quiet: bool = False,
 ) -> Engine:
@@ -58,6 +60,12 @@ def build(
 
     If the folder already holds an index, a new generation replaces it. Texts that the previous
     generation encoded are not encoded again, and processes that read the index are not disturbed.
+
+    An index of a graph of at least a thousand entities is built in stages: names are found by their
+    letters at once, by meaning after the stage ``"search"``; the stages ``"links"``,
+    ``"hierarchy"`` and ``"entailment"`` follow. Other processes can open the index as soon as it
+    has names, and ask what the finished stages answer. An interrupted build keeps what is done, and
+    continues when it is called again with the same arguments.
 
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
@@ -90,6 +98,8 @@ def build(
             (:func:`ontodex.train_self_strae`).
         training: Settings of the training of projections.
         texts: How the text of an entity is built.
+        first: Stage that follows ``"search"``: ``"links"``, ``"hierarchy"`` or ``"entailment"``.
+        only: The stages to build, beside ``"search"``; by default all.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
         quiet: Print no progress on stderr.
 
@@ -98,6 +108,7 @@ def build(
 
     Raises:
         ReadError: If the source cannot be read.
+        SettingsError: If a stage is unknown.
         UnknownRelation: If the graph lacks a relation of ``hierarchy_relation``.
         EncoderError: If an encoder cannot be loaded.
         IndexLocked: If another process is writing the index.
@@ -105,23 +116,40 @@ def build(
     """
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.encoders.index_encoders import Encoders
-    from ontodex.indexers.build import build_index
+    from ontodex.indexers.build import build_index, publish_names
 
+    chosen = _listed(only) or tuple(STAGES)
+    for setting, stage in (("first", first), *(("only", stage) for stage in chosen)):
+        expect_choice(setting, stage, STAGES)
     folder, graph = expect_folder(path), read(source)
     if hierarchy_relation:
         graph = graph.with_hierarchy(*map(str, _listed(hierarchy_relation)))
     text, link, condition = load_text_encoders(_listed(encoders), device)
     training = training or HyperCLTraining()
+    asked_for = {
+        "hierarchy": hierarchy and (hierarchy is not True or _has_links(graph, on_cycle="ignore")),
+        "entailment": entailment or spans,
+    }
+    stages = [
+        stage
+        for stage in STAGES
+        if stage == "search" or (stage in chosen and asked_for.get(stage, True))
+    ]
+    stages.sort(key=lambda stage: (stage != "search", stage != first))
+    publish_names(graph, folder, text, stages, quiet=quiet)
     hit = gauss = None
-    if hierarchy and (hierarchy is not True or _has_links(graph, on_cycle="ignore")):
+    if "hierarchy" in stages:
         name = HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy)
         hit = load_hierarchy_encoder(name, device)
-    if entailment:
+    if "entailment" in stages and entailment:
         name = ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment)
         gauss = load_entailment_encoder(name, device)
+    train = train and "links" in stages
     trains = train and link is None and graph.n_triples > 0
+    if "links" not in stages:
+        link = condition = None
     uses_triples = graph.n_triples > 0 and (train or link is not None)
-    if link is None and not trains:
+    if "links" in stages and link is None and not trains:
         link = HyperCL.in_the_box(text)
     features = ComplExTraining(seed=training.seed) if structure is True else structure or None
     if not uses_triples:
@@ -137,8 +165,9 @@ def build(
         settings={
             "training": dataclasses.asdict(training) if trains else None,
             "structure": dataclasses.asdict(features) if features else None,
-            "spans": spans,
+            "spans": spans and "entailment" in stages,
         },
+        first=first,
         quiet=quiet,
     )
     return open(path, device=device)

@@ -27,7 +27,7 @@ from ontodex.encoders.text import TextEncoder
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-__all__ = ["add_options", "run"]
+__all__ = ["add_options", "matrix_products", "run"]
 
 BATCH, PASSES = 1024, 10
 """Tokens of a bare matrix product, and passes through the layers."""
@@ -130,7 +130,8 @@ def _compare(sample: Sequence[str], rounds: int) -> dict[str, Any]:
     theirs = load_sentence_transformer(ours.folder, ours.device)
     ours.encode(sample[:200])
     theirs.encode(list(sample[:200]), show_progress_bar=False)
-    products = _products(ours, theirs, sample)
+    tokens = sum(map(len, theirs.tokenizer(list(sample))["input_ids"]))
+    products = matrix_products(theirs, ours.device, tokens)
     times: list[tuple[float, float, float]] = []
     for number in range(rounds):
         start = time.perf_counter()
@@ -154,17 +155,14 @@ def _compare(sample: Sequence[str], rounds: int) -> dict[str, Any]:
     }
 
 
-def _products(
-    ours: TextEncoder, theirs: SentenceTransformer, sample: Sequence[str]
-) -> Callable[[], float]:
-    """Return a function that times the linear layers alone, on the tokens of a sample."""
+def matrix_products(model: SentenceTransformer, device: str, tokens: int) -> Callable[[], float]:
+    """Return a function that times the linear layers of a model alone, on a number of tokens."""
     import torch
 
-    tokens = sum(map(len, theirs.tokenizer(list(sample))["input_ids"]))
-    dtype = torch.bfloat16 if has_bfloat16(ours.device) else torch.float32
+    dtype = torch.bfloat16 if has_bfloat16(device) else torch.float32
     layers = [
         module
-        for name, module in theirs.named_modules()
+        for name, module in model.named_modules()
         if isinstance(module, torch.nn.Linear) and "pooler" not in name
     ]
     weights = [(layer.weight.detach().to(dtype), layer.bias.detach().to(dtype)) for layer in layers]

@@ -338,6 +338,7 @@ class Conditions:
 
     def __init__(self, resources: Resources, memory: int = MEMORY, disk: int = DISK) -> None:
         index = resources.index
+        index.expect_built(LINK)
         self._resources = resources
         self._graph = index.graph
         self._queries = LinkQueries(resources)

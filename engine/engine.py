@@ -33,7 +33,7 @@ from ontodex.engine.results.placements import Placements
 from ontodex.engine.results.verdicts import Direction, Verdict
 from ontodex.engine.search.topk import Searchers
 from ontodex.engine.similarity import by_phrase, similar
-from ontodex.engine.text_search import TextSearch, search
+from ontodex.engine.text_search import TextSearch, search, search_letters
 from ontodex.errors import (
     GraphError,
     UnknownEntity,
@@ -125,6 +125,7 @@ class Engine(LinkQuestions):
         by another of the same meaning, or a single sentence of it.
 
         Only the best entities by text and by letters are scored: ``k`` of them, and at least 64.
+        Until the first stage of a build is done, names are compared by letters alone.
 
         Args:
             text: Any text.
@@ -144,6 +145,8 @@ class Engine(LinkQuestions):
         """Answer a batch of searches; see :meth:`search`."""
         if spans:
             return by_phrase(self.resources, self.searcher, texts, k)
+        if TEXT not in self.index.manifest.spaces:
+            return search_letters(self.resources, texts, k)
         return search(self._text_search, texts, k, lexicon=lexicon)
 
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:

@@ -352,6 +352,7 @@ class Subsumptions:
         """
         index = resources.index
         if HIERARCHY not in index.manifest.spaces:
+            index.expect_built(HIERARCHY)
             found, remedy = "without", "build it anew"
             if hierarchy is None or not len(hierarchy.links):
                 found = (

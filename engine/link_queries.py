@@ -58,6 +58,7 @@ class LinkQueries:
     @property
     def space(self) -> str:
         """Name of the space in which queries are searched."""
+        self._index.expect_built(LINK)
         return HYBRID if HYBRID in self._index.manifest.spaces else self._text_space
 
     @property

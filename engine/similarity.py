@@ -97,6 +97,7 @@ def by_phrase(
     start = time.perf_counter()
     index = resources.index
     if SPAN not in index.manifest.spaces:
+        index.expect_built(SPAN)
         raise IndexMismatch(
             f"{index.path}: the index has no phrases; build it with a Self-StrAE encoder "
             "(ontodex train self-strae) and --spans"

@@ -28,7 +28,7 @@ from ontodex.graph.sentences import sentences
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 from ontodex.storage.space_names import NAME
 
-__all__ = ["Parts", "Query", "TextSearch", "named", "search"]
+__all__ = ["Parts", "Query", "TextSearch", "named", "search", "search_letters"]
 
 METHOD = "similarity of names, texts and parents (cosine) and of letters (trigrams)"
 
@@ -39,6 +39,8 @@ The cosine with its best name has the weight 1. All weights and factors of this 
 on the development half of ``benchmarks/everyday_questions.tsv`` and on synonyms, misspelt labels
 and definitions of five graphs.
 """
+
+LETTERS = "similarity of letters (trigrams); names and texts are not encoded yet"
 
 LETTERS_WEIGHT, LETTERS_FROM = 0.2, 0.5
 """Weight of the similarity of letters, as far as it is above a half."""
@@ -150,6 +152,27 @@ def search(index: TextSearch, texts: Sequence[str], k: int, *, lexicon: bool) ->
         )
         hits = hits_of(graph, scored, no_rows())
         answers.append(Answer(hits, {"text": resolved[number].resolution}, METHOD))
+    return answered(graph, "search", answers, start)
+
+
+def search_letters(resources: Resources, texts: Sequence[str], k: int) -> list[Hits]:
+    """Rank all entities by the letters of their names; those of exactly that name come first."""
+    k = checked(k)
+    start = time.perf_counter()
+    graph = resources.index.graph
+    answers = []
+    for one in resolve_entities(graph, texts, any_text=True):
+        exact = named(graph, one.resolution.text)
+        rows, similarity = resources.name_similarity.find(one.words)
+        others = ~np.isin(rows, exact)
+        rows, similarity = rows[others], similarity[others]
+        best = np.lexsort((rows, -similarity))
+        scored = (
+            np.concatenate([exact, rows[best]])[:k],
+            np.concatenate([np.ones(len(exact)), similarity[best]])[:k],
+        )
+        hits = hits_of(graph, scored, no_rows())
+        answers.append(Answer(hits, {"text": one.resolution}, LETTERS))
     return answered(graph, "search", answers, start)
 
 

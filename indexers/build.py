@@ -1,4 +1,4 @@
-"""Building a generation of an index: a list of steps, which resume after an interruption."""
+"""Building an index: stages of steps, each published when it is done, which resume."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import shutil
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -14,10 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from ontodex.encoders.index_encoders import Encoders
+from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexFailure
 from ontodex.graph import KnowledgeGraph, TextSettings
 from ontodex.indexers.graph_features import KGETrainer
+from ontodex.indexers.memory import warn_of_memory
 from ontodex.indexers.previous import open_previous
+from ontodex.indexers.progress import Progress, tell
 from ontodex.indexers.step import Build, Inputs, Step
 from ontodex.indexers.steps.embed_conditions import EmbedConditions
 from ontodex.indexers.steps.embed_hierarchy import EmbedHierarchy, FitHierarchy
@@ -31,7 +35,7 @@ from ontodex.indexers.steps.embed_sentences import EmbedSentences
 from ontodex.indexers.steps.encode_texts import EncodeTexts
 from ontodex.indexers.steps.fit_grounding import FitGrounding, GroundingFitter
 from ontodex.indexers.steps.learn_links import LearnLinks
-from ontodex.indexers.steps.store import MakeCandidates, Store
+from ontodex.indexers.store import write_candidates, write_store
 from ontodex.storage import generations
 from ontodex.storage.blobs import tree_checksum
 from ontodex.storage.graph_blobs import graph_info
@@ -39,38 +43,42 @@ from ontodex.storage.index import Index
 from ontodex.storage.integrity import STORE
 from ontodex.storage.manifest import FORMAT, FileInfo, Manifest, file_info
 
-__all__ = ["build_generation", "build_index", "steps_of"]
+__all__ = ["build_generation", "build_index", "publish_names", "steps_of"]
 
 JOB = "job.json"
 """File with the checksum of a build's inputs; a build with the same checksum resumes."""
+
+STAGED_FROM = 1000
+"""Smallest number of entities of a graph whose stages are published one by one."""
 
 
 def steps_of(
     train: LinkTrainer | None = None,
     train_kge: KGETrainer | None = None,
     fit_grounding: GroundingFitter | None = None,
+    first: str = "search",
 ) -> list[Step]:
-    """Return the steps of a build, in order.
+    """Return the steps of a build, stage by stage, in order.
 
     Args:
         train: Trains a link encoder if none is given; ``None`` for no training.
         train_kge: Trains KGE vectors; ``None`` for an index without graph features.
         fit_grounding: Fits the rule of grounding; ``None`` for an index without one.
+        first: Stage that comes before the others; all of them need the stage ``"search"``.
     """
-    return [
+    steps = [
         EncodeTexts(),
         FitGrounding(fit_grounding),
         TrainLinks(train),
         EmbedLinks(),
         LearnLinks(train_kge),
+        ProjectRelations(),
+        EmbedConditions(),
         EmbedHierarchy(),
         FitHierarchy(),
-        EmbedConditions(),
         EmbedSentences(),
-        ProjectRelations(),
-        Store(),
-        MakeCandidates(),
     ]
+    return sorted(steps, key=lambda step: (step.stage != "search", step.stage != first))
 
 
 def build_index(
@@ -83,12 +91,16 @@ def build_index(
     fit_grounding: GroundingFitter | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
+    first: str = "search",
     quiet: bool = False,
 ) -> int:
-    """Build and publish the next generation of an index, and delete old ones without readers.
+    """Build an index, publish its generation, and delete old generations without readers.
 
-    Texts that the previous generation has encoded with the same encoder are not encoded again. An
-    interrupted build resumes when it is called again with the same arguments.
+    Texts that the previous generation has encoded with the same encoder are not encoded again. A
+    graph of at least :data:`STAGED_FROM` entities is built in stages
+    (:data:`~ontodex.storage.space_names.STAGES`). Each stage publishes a generation if the live one
+    has fewer spaces, so that questions are answered as soon as their stage is done. An interrupted
+    build resumes when it is called again with the same arguments.
 
     Args:
         graph: The graph.
@@ -100,23 +112,68 @@ def build_index(
         texts: Settings of entity texts. A space whose encoder has its own settings of entity texts
             uses the encoder's settings.
         settings: Further settings that the result depends on, for the manifest.
+        first: Stage that comes before the others, but for ``"search"``.
         quiet: Show no progress on stderr.
 
     Returns:
-        The number of the generation.
+        The number of the last generation.
 
     Raises:
         IndexLocked: If another process is writing the index.
         IndexFailure: If the folder cannot be written, or has other files in it.
         IndexMismatch: If the folder has an index of a newer version.
     """
-    if path.is_dir() and any(path.iterdir()) and not generations.is_index(path):
-        raise IndexFailure(
-            f"{path}: expected an index or an empty folder, found other files; choose another name"
-        )
+    _expect_place(path)
     with generations.writer(path):
-        steps = steps_of(train, train_kge, fit_grounding)
+        steps = steps_of(train, train_kge, fit_grounding, first)
         return build_generation(graph, path, encoders, steps, texts, settings, quiet=quiet)
+
+
+def publish_names(
+    graph: KnowledgeGraph,
+    path: Path,
+    text: TextEncoder,
+    stages: Sequence[str],
+    *,
+    quiet: bool = False,
+) -> None:
+    """Publish a generation of a large graph without vectors, if the index has no generation yet.
+
+    Its names can be searched by their letters before :func:`build_index` has done its first stage.
+
+    Args:
+        graph: The graph.
+        path: Folder of the index; created if missing.
+        text: Encoder of texts.
+        stages: The stages that are to come.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        IndexLocked: If another process is writing the index.
+        IndexFailure: If the folder cannot be written, or has other files in it.
+    """
+    if graph.n_entities < STAGED_FROM:
+        return
+    start = time.time()
+    _expect_place(path)
+    with generations.writer(path):
+        if (path / "CURRENT").exists():
+            return
+        inputs = Inputs(
+            index=path,
+            folder=path / generations.WORK,
+            graph=graph,
+            texts=TextSettings(),
+            settings={"texts": dataclasses.asdict(TextSettings())},
+            previous=None,
+            update_of=None,
+            quiet=quiet,
+        )
+        try:
+            _publish(Build(inputs, Encoders(text), graph), stages)
+        except OSError as error:
+            raise IndexFailure(f"{path}: the index cannot be written ({error})") from error
+    tell("names", time.time() - start, quiet=quiet)
 
 
 def build_generation(
@@ -144,13 +201,12 @@ def build_generation(
         quiet: Show no progress on stderr.
     """
     texts = texts or TextSettings()
-    number = generations.next_number(path)
     settings = {"texts": dataclasses.asdict(texts), **(settings or {})}
     try:
         with open_previous(path) as previous:
             inputs = Inputs(
                 index=path,
-                folder=path / f"gen-{number:06d}.tmp",
+                folder=path / generations.WORK,
                 graph=graph,
                 texts=texts,
                 settings=settings,
@@ -160,20 +216,52 @@ def build_generation(
             )
             build = Build(inputs, encoders, graph)
             _open_folder(inputs, _job(graph, encoders, settings))
-            for step in steps:
-                step.prepare(build)
-            for step in steps:
-                if all(space in build.spaces for space in step.needs):
-                    with build.timed(step.name):
-                        step.run(build)
-            _finish(build, steps, number)
-        generations.publish(path, inputs.folder, number)
+            number = _run(build, steps)
+            shutil.rmtree(inputs.folder)
     except OSError as error:
         raise IndexFailure(
             f"{path}: the index cannot be written ({error}); the next build resumes from here"
         ) from error
     generations.drop_old(path, keep=number)
     return number
+
+
+def _run(build: Build, steps: Sequence[Step]) -> int:
+    """Run all steps, publish what is ready after each stage, and return the last generation."""
+    staged = build.inputs.graph.n_entities >= STAGED_FROM
+    if staged:
+        warn_of_memory(build.inputs.graph)
+    for step in steps:
+        step.prepare(build)
+    stages = list(dict.fromkeys(step.stage for step in steps if step.asked_for(build)))
+    progress = Progress(build, stages)
+    inputs = build.inputs
+    live = None if inputs.previous is None else set(inputs.previous.manifest.spaces)
+    for position, stage in enumerate(stages, start=1):
+        for step in steps:
+            if step.stage == stage and all(space in build.spaces for space in step.needs):
+                with build.timed(step.name):
+                    step.run(build)
+        pending, made = stages[position:], set(build.spaces)
+        adds = staged and live is not None and live < made
+        if adds or not pending:
+            number = _publish(build, pending)
+            live = made
+        progress.end(stage, tell=adds)
+    build.spaces.clear()  # closes the memory maps of working files
+    return number
+
+
+def _expect_place(path: Path) -> None:
+    """Check that a folder is new, empty, or an index.
+
+    Raises:
+        IndexFailure: If it has other files in it.
+    """
+    if path.is_dir() and any(path.iterdir()) and not generations.is_index(path):
+        raise IndexFailure(
+            f"{path}: expected an index or an empty folder, found other files; choose another name"
+        )
 
 
 def _job(graph: KnowledgeGraph, encoders: Encoders, settings: dict[str, Any]) -> str:
@@ -184,10 +272,11 @@ def _job(graph: KnowledgeGraph, encoders: Encoders, settings: dict[str, Any]) ->
 
 
 def _open_folder(inputs: Inputs, job: str) -> None:
-    """Create the build's folder, or keep it for the same job; remove other unfinished folders."""
+    """Create the working folder, or keep it for the same job; remove other unfinished folders."""
     for folder in inputs.index.glob("gen-*.tmp"):
-        if folder != inputs.folder or _read_job(folder) != job:
-            shutil.rmtree(folder)
+        shutil.rmtree(folder)
+    if inputs.folder.exists() and _read_job(inputs.folder) != job:
+        shutil.rmtree(inputs.folder)
     inputs.folder.mkdir(exist_ok=True)
     (inputs.folder / JOB).write_text(json.dumps({"job": job}))
 
@@ -198,20 +287,25 @@ def _read_job(folder: Path) -> str | None:
     return None
 
 
-def _finish(build: Build, steps: Sequence[Step], number: int) -> None:
-    """Remove the working files of all steps, write the manifest, and sync everything."""
-    folder, graph = build.inputs.folder, build.inputs.graph
-    build.spaces.clear()  # closes the memory maps of working files
-    for name in (JOB, *(name for step in steps for name in step.working_files)):
-        file = folder / name
-        if file.is_dir():
-            shutil.rmtree(file, ignore_errors=True)
-        else:
-            file.unlink(missing_ok=True)
+def _publish(build: Build, pending: Sequence[str]) -> int:
+    """Publish what the build has made so far as a generation, and return its number.
+
+    Args:
+        build: The build.
+        pending: The stages to come.
+    """
+    index, graph = build.inputs.index, build.inputs.graph
+    number = generations.next_number(index)
+    folder = index / f"gen-{number:06d}.tmp"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    with build.timed("store"):
+        write_store(build, folder)
+        write_candidates(build, folder)
     files: dict[str, FileInfo] = {
         file.relative_to(folder).as_posix(): file_info(file)
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and file.name != "manifest.json"
+        if file.is_file()
     }
     Manifest(
         generation=number,
@@ -222,6 +316,10 @@ def _finish(build: Build, steps: Sequence[Step], number: int) -> None:
         files=files,
         tree_checksum=tree_checksum(folder / STORE, build.entries.blobs),
         mappings=[dict(mapping) for mapping in graph.mappings],
+        pending=list(pending),
         **vars(build.entries),
     ).write(folder)
     generations.sync_tree(folder)
+    generations.publish(index, folder, number)
+    generations.drop_old(index, keep=number)
+    return number

@@ -89,6 +89,7 @@ def embed(
         desc="encoding",
         unit="text",
         file=sys.stderr,
+        leave=False,
         disable=quiet or not wanted,
     ) as bar:
         for number, (positions, found) in enumerate(chunks, start=done + 1):

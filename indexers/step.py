@@ -31,7 +31,14 @@ from ontodex.indexers.previous import known_vectors
 from ontodex.storage.blobs import BlobInfo
 from ontodex.storage.index import Index
 from ontodex.storage.manifest import SpaceInfo
-from ontodex.storage.space_names import GEOMETRIES, TEXT
+from ontodex.storage.space_names import (
+    CONDITION,
+    ENTAILMENT,
+    GEOMETRIES,
+    HIERARCHY,
+    LINK,
+    TEXT,
+)
 
 __all__ = ["Build", "Inputs", "Space", "Step"]
 
@@ -61,7 +68,8 @@ class Inputs:
 
     Attributes:
         index: Folder of the index.
-        folder: Folder of the build, which is renamed when it is published.
+        folder: Working folder of the build, with the files from which its steps resume after an
+            interruption; removed at the end.
         graph: The graph.
         texts: How the text of an entity is built.
         settings: Settings that the result depends on, for the manifest.
@@ -113,6 +121,16 @@ class Build:
     spaces: dict[str, Space] = field(default_factory=dict)
     blobs: dict[str, NDArray[Any]] = field(default_factory=dict)
     entries: Entries = field(default_factory=Entries)
+
+    @property
+    def made(self) -> Encoders:
+        """The encoders of the spaces that are made already."""
+        chosen = {
+            name: getattr(self.encoders, name)
+            for name in (LINK, HIERARCHY, CONDITION, ENTAILMENT)
+            if name in self.spaces
+        }
+        return Encoders(self.encoders.text, **chosen)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -205,20 +223,24 @@ class Step(ABC):
     """A step of a build.
 
     Attributes:
-        name: Name of the step's duration in the manifest; durations of the same name are added up.
+        name: Name of the step's duration in the manifest.
         needs: Spaces that earlier steps must have made; without them the step is left out.
         makes: Spaces that the step may make.
-        working_files: Files and folders, in the folder of the build, from which the step resumes
-            after an interruption. They are removed when the build is done.
+        stage: Stage of the build that the step belongs to, see
+            :data:`ontodex.storage.space_names.STAGES`.
     """
 
     name: ClassVar[str]
+    stage: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
     makes: ClassVar[tuple[str, ...]] = ()
-    working_files: ClassVar[tuple[str, ...]] = ()
 
     def prepare(self, build: Build) -> None:  # noqa: B027 (most steps have nothing to check)
         """Check the inputs of the build before any step runs, so that errors are raised early."""
+
+    def asked_for(self, build: Build) -> bool:
+        """Return whether the step will make spaces, as far as that is known before it runs."""
+        return bool(self.makes)
 
     @abstractmethod
     def run(self, build: Build) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ontodex.encoders.index_encoders import StoredEncoders
-from ontodex.errors import settings_from
+from ontodex.errors import IndexFailure, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings
 from ontodex.indexers.build import build_generation, steps_of
 from ontodex.storage import generations
@@ -37,7 +37,7 @@ def update_index(
         The number of the generation.
 
     Raises:
-        IndexFailure: If there is no index, or it cannot be written.
+        IndexFailure: If there is no index, it is unfinished, or it cannot be written.
         IndexLocked: If another process is writing the index.
         IndexMismatch: If an encoder is not the one that the index was built with.
     """
@@ -45,6 +45,11 @@ def update_index(
     with generations.writer(path):
         index = Index.open(path)
         try:
+            if pending := index.manifest.pending:
+                raise IndexFailure(
+                    f"{path}: expected a finished index, found one whose build has stopped before "
+                    f"{', '.join(pending)}; start `ontodex build` again as before"
+                )
             graph, settings = change(index.graph), index.manifest.settings
             number = build_generation(
                 graph,

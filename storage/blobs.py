@@ -61,13 +61,19 @@ class BlobWriter:
     Args:
         path: The file to make.
         capacity: Approximate size of all arrays together, in bytes.
+
+    Raises:
+        IndexFailure: If the file cannot be made, for example on a full disk.
     """
 
     def __init__(self, path: Path, capacity: int) -> None:
         size = (capacity + capacity // 4 + 64 * 1024 * 1024) // PAGE * PAGE
-        self._env = lmdb.open(
-            str(path), subdir=False, map_size=size, lock=False, sync=False, metasync=False
-        )
+        try:
+            self._env = lmdb.open(
+                str(path), subdir=False, map_size=size, lock=False, sync=False, metasync=False
+            )
+        except lmdb.Error as error:
+            raise IndexFailure(f"{path}: the store cannot be made ({error})") from None
         self.infos: dict[str, BlobInfo] = {}
 
     def put(self, name: str, array: NDArray[Any]) -> None:
@@ -88,10 +94,18 @@ class BlobWriter:
         self.infos[name] = BlobInfo(flat.dtype.str, tuple(flat.shape), flat.nbytes, checksum(data))
 
     def close(self) -> None:
-        """Sync the file, close it, and look up the offset of each large blob."""
+        """Sync the file, close it, and look up the offset of each large blob.
+
+        Raises:
+            IndexFailure: If the file cannot be synced, for example on a full disk.
+        """
         path, page = Path(self._env.path()), self._env.stat()["psize"]
-        self._env.sync(True)
-        self._env.close()
+        try:
+            self._env.sync(True)
+        except lmdb.Error as error:
+            raise IndexFailure(f"{path}: the store cannot be synced ({error})") from None
+        finally:
+            self._env.close()
         environment = _Environment(path)
         for name, info in self.infos.items():
             if info.bytes > page:

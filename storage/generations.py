@@ -24,11 +24,13 @@ except ImportError:  # Windows never deletes an open file
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
+    "WORK",
     "current",
     "drop_old",
     "folder_of",
     "hold",
     "is_index",
+    "is_written",
     "next_number",
     "publish",
     "sync_tree",
@@ -36,7 +38,10 @@ __all__ = [
 ]
 
 _FOLDER = re.compile(r"gen-(\d{6,})$")
-_LEFT = re.compile(r"gen-\d{6,}(\.tmp)?$|WRITER$|CURRENT\.tmp$")
+_LEFT = re.compile(r"gen-\d{6,}(\.tmp)?$|build\.tmp$|WRITER$|CURRENT\.tmp$")
+
+WORK = "build.tmp"
+"""Folder, in the folder of an index, of a build's working files, from which it resumes."""
 
 
 def folder_of(index: Path, generation: int) -> Path:
@@ -124,6 +129,21 @@ def writer(index: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):
             owner.unlink()
         lock.release()
+
+
+def is_written(index: Path) -> bool:
+    """Return whether a process, this one or another, is writing the index."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(index / "LOCK", timeout=0, is_singleton=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        return True
+    except OSError:  # the folder cannot be written
+        return False
+    lock.release()
+    return False
 
 
 def hold(generation: Path) -> IO[bytes]:

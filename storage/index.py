@@ -19,7 +19,15 @@ from ontodex.storage.blobs import BlobReader
 from ontodex.storage.graph_blobs import read_graph, read_sentences
 from ontodex.storage.integrity import STORE, expect_intact, valid_rows
 from ontodex.storage.manifest import Manifest, SpaceInfo, file_info
-from ontodex.storage.space_names import CONDITION, ENTAILMENT, HIERARCHY, LINK, SENTENCE_SPACES
+from ontodex.storage.progress import outlook
+from ontodex.storage.space_names import (
+    CONDITION,
+    ENTAILMENT,
+    HIERARCHY,
+    LINK,
+    SENTENCE_SPACES,
+    STAGES,
+)
 from ontodex.storage.vectors import read_vectors
 
 __all__ = ["Index"]
@@ -116,6 +124,7 @@ class Index:
         """
         info = self.manifest.spaces.get(space)
         if info is None:
+            self.expect_built(space)
             raise IndexMismatch(
                 f"{self.path}: no space {space!r}; it has {', '.join(self.manifest.spaces)}"
             )
@@ -187,8 +196,22 @@ class Index:
             IndexMismatch: If the index has no encoder for the space.
         """
         if space not in self.manifest.encoders:
+            self.expect_built(space)
             raise IndexMismatch(f"{self.path}: the index has {_MISSING[space]}")
         return self.manifest.encoders[space]
+
+    def expect_built(self, space: str) -> None:
+        """Check that the stage of the build that makes a space is not still to come.
+
+        Raises:
+            IndexMismatch: If it is; the message says when the stage is expected to end.
+        """
+        for stage in self.manifest.pending:
+            if space in STAGES[stage]:
+                raise IndexMismatch(
+                    f"{self.path}: the stage {stage!r} of this index is not built yet; "
+                    f"{outlook(self.path, stage)}"
+                )
 
     @cached_property
     def projections(self) -> Projections:
@@ -274,6 +297,7 @@ class Index:
             "neighbour_voting": manifest.neighbour_voting,
             "grounding": manifest.grounding,
             "settings": manifest.settings,
+            "pending": manifest.pending,
             "bytes": sum(info.bytes for info in manifest.files.values()),
             "seconds": manifest.seconds,
         }

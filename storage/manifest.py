@@ -87,6 +87,8 @@ class Manifest:
         seconds: Duration of each step of the build.
         mappings: Mappings of the tables that the graph was read from; ``ontodex add`` reads tables
             by these mappings.
+        pending: Stages of the build that were still to come when the generation was published
+            (:data:`ontodex.storage.space_names.STAGES`); empty in a finished index.
     """
 
     kind: str = KIND
@@ -105,6 +107,7 @@ class Manifest:
     seconds: dict[str, float] = field(default_factory=dict)
     mappings: list[dict[str, Any]] = field(default_factory=list)
     grounding: dict[str, Any] = field(default_factory=dict)
+    pending: list[str] = field(default_factory=list)
 
     def write(self, folder: Path) -> None:
         """Write ``manifest.json``, with a checksum of the other content."""

@@ -12,6 +12,7 @@ __all__ = [
     "NAME",
     "SENTENCE_SPACES",
     "SPAN",
+    "STAGES",
     "TEXT",
 ]
 
@@ -41,6 +42,17 @@ NAME = "name"
 
 SENTENCE_SPACES = (ENTAILMENT, SPAN, NAME)
 """Spaces with a vector for each sentence, phrase or name; others have one for each entity."""
+
+STAGES = {
+    "search": (TEXT, NAME),
+    "links": (LINK, HYBRID, CONDITION),
+    "hierarchy": (HIERARCHY,),
+    "entailment": (ENTAILMENT, SPAN),
+}
+"""The stages of a build and the spaces that each makes, in the usual order.
+
+Before the first stage is done, an index has names, which are searched by their letters.
+"""
 
 GEOMETRIES = {
     TEXT: "cosine",

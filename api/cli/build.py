@@ -86,6 +86,18 @@ def build(
             help="Embed every phrase too, for search --spans; needs a Self-StrAE encoder.",
         ),
     ] = False,
+    first: Annotated[
+        str,
+        typer.Option(help="What is built after search: links, hierarchy or entailment."),
+    ] = "search",
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Build only search and this: search, links, hierarchy or entailment; may be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None,
     format: Format = None,
     mapping: Mapping = None,
     language: Language = "en",
@@ -96,7 +108,8 @@ def build(
     """Build an index of a graph.
 
     If the folder already holds an index, only new texts are encoded, and processes that read the
-    index are not disturbed.
+    index are not disturbed. A large index can be searched while it is built; a build that was
+    stopped goes on with the same command.
     """
     for name, wanted, encoders in (
         ("hierarchy", hierarchy, hierarchy_encoder),
@@ -104,23 +117,30 @@ def build(
     ):
         if encoders and not wanted:
             raise SettingsError(f"expected --no-{name} or --{name}-encoder, found both")
-    engine = ontodex.build(
-        ontodex.read(
-            *sources, on_error=on_error, format=format, language=language, mapping=mapping
-        ),
-        output,
-        encoders=encoder or (),
-        train=train,
-        structure=structure,
-        hierarchy=hierarchy_encoder or hierarchy,
-        hierarchy_relation=hierarchy_relation or (),
-        entailment=entailment_encoder or entailment,
-        spans=spans,
-        training=training,
-        texts=texts,
-        device=device,
-        quiet=quiet,
+    graph = ontodex.read(
+        *sources, on_error=on_error, format=format, language=language, mapping=mapping
     )
+    try:
+        engine = ontodex.build(
+            graph,
+            output,
+            encoders=encoder or (),
+            train=train,
+            structure=structure,
+            hierarchy=hierarchy_encoder or hierarchy,
+            hierarchy_relation=hierarchy_relation or (),
+            entailment=entailment_encoder or entailment,
+            spans=spans,
+            training=training,
+            texts=texts,
+            first=first,
+            only=only or (),
+            device=device,
+            quiet=quiet,
+        )
+    except KeyboardInterrupt:
+        say("ontodex: stopped; the same command goes on from here", quiet)
+        raise
     say(f"{engine!r} in {sum(engine.index.manifest.seconds.values()):.1f} s", quiet)
 
 

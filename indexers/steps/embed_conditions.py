@@ -14,10 +14,14 @@ class EmbedConditions(Step):
     Resumes after the last chunk of texts.
     """
 
-    name = "encode"
+    name = "embed conditions"
+    stage = "links"
     needs = (TEXT,)
     makes = (CONDITION,)
-    working_files = ("condition.f32", "condition.json")
+
+    def asked_for(self, build: Build) -> bool:
+        """Return whether there is a condition encoder."""
+        return build.encoders.condition is not None
 
     def run(self, build: Build) -> None:
         """Make the condition space, if there is a condition encoder."""

@@ -20,9 +20,13 @@ __all__ = ["EmbedHierarchy", "FitHierarchy"]
 class EmbedHierarchy(Step):
     """Embeds the entities in a Poincaré ball with HiT; resumes after the last chunk of texts."""
 
-    name = "encode"
+    name = "embed hierarchy"
+    stage = "hierarchy"
     makes = (HIERARCHY,)
-    working_files = ("hierarchy.f32", "hierarchy.json")
+
+    def asked_for(self, build: Build) -> bool:
+        """Return whether there is a hierarchy encoder."""
+        return build.encoders.hierarchy is not None
 
     def run(self, build: Build) -> None:
         """Make the hierarchy space, if there is a hierarchy encoder."""
@@ -41,6 +45,7 @@ class FitHierarchy(Step):
     """
 
     name = "fit hierarchy"
+    stage = "hierarchy"
     needs = (TEXT, HIERARCHY)
 
     def __init__(self) -> None:

@@ -32,16 +32,20 @@ class TrainLinks(Step):
         train: Trains the link encoder; ``None`` for no training.
     """
 
-    name = "train"
+    name = "train projections"
+    stage = "links"
     needs = (TEXT,)
-    working_files = ("trained",)
 
     def __init__(self, train: LinkTrainer | None) -> None:
         self._train = train
 
+    def asked_for(self, build: Build) -> bool:
+        """Return whether a link encoder will be trained."""
+        return self._train is not None and build.encoders.link is None
+
     def run(self, build: Build) -> None:
         """Add the trained encoder to the encoders of the build."""
-        if build.encoders.link is not None or self._train is None:
+        if self._train is None or build.encoders.link is not None:
             return
         text, folder = build.encoders.text, build.inputs.folder / "trained"
         if (folder / "done").exists():
@@ -58,10 +62,14 @@ class TrainLinks(Step):
 class EmbedLinks(Step):
     """Embeds the entities with the link encoder; resumes after the last chunk of texts."""
 
-    name = "encode"
+    name = "embed links"
+    stage = "links"
     needs = (TEXT,)
     makes = (LINK,)
-    working_files = ("link.f32", "link.json", "entities.f32")
+
+    def asked_for(self, build: Build) -> bool:
+        """Return whether there is a link encoder already."""
+        return build.encoders.link is not None
 
     def run(self, build: Build) -> None:
         """Make the link space, if there is a link encoder."""
@@ -88,7 +96,8 @@ class EmbedLinks(Step):
 class ProjectRelations(Step):
     """Makes projections of all relations and their inverses, unless the encoder has none."""
 
-    name = "encode"
+    name = "project relations"
+    stage = "links"
     needs = (LINK,)
 
     def run(self, build: Build) -> None:

@@ -27,19 +27,23 @@ class EmbedSentences(Step):
     Resumes after the last chunk of texts.
     """
 
-    name = "encode"
+    name = "embed sentences"
+    stage = "entailment"
     makes = (ENTAILMENT, SPAN)
-    working_files = ("entailment.f16", "entailment.json", "span.f32", "span.json")
 
     def prepare(self, build: Build) -> None:
         """Reject a text encoder that does not find phrases, if the settings request phrases."""
         if build.inputs.settings.get("spans"):
             expect_trees(build.encoders.text)
 
+    def asked_for(self, build: Build) -> bool:
+        """Return whether there is an entailment encoder, or the settings request phrases."""
+        return build.encoders.entailment is not None or bool(build.inputs.settings.get("spans"))
+
     def run(self, build: Build) -> None:
         """Make the entailment space, if it has an encoder, and the span space, if requested."""
         text, entailment = build.encoders.text, build.encoders.entailment
-        if entailment is None and not build.inputs.settings.get("spans"):
+        if not self.asked_for(build):
             return
         sentences = entity_sentences(build.inputs.graph)
         if entailment is not None:

@@ -19,9 +19,9 @@ class EncodeTexts(Step):
     A name that is the whole text of an entity is not encoded again.
     """
 
-    name = "encode"
+    name = "encode texts"
+    stage = "search"
     makes = (TEXT, NAME)
-    working_files = ("text.f32", "text.json", "name.f16", "name.json")
 
     def run(self, build: Build) -> None:
         """Make both spaces."""

@@ -25,6 +25,7 @@ class FitGrounding(Step):
     """
 
     name = "fit grounding"
+    stage = "search"
     needs = (TEXT, NAME)
 
     def __init__(self, fit: GroundingFitter | None) -> None:

@@ -35,9 +35,9 @@ class LearnLinks(Step):
     """
 
     name = "learn links"
+    stage = "links"
     needs = (LINK,)
     makes = (HYBRID,)
-    working_files = ("graph_features.safetensors", "graph_features.part", "hybrid.f32")
 
     def __init__(self, train: KGETrainer | None) -> None:
         self._train = train
@@ -56,6 +56,10 @@ class LearnLinks(Step):
                 f"{build.inputs.graph.source}: links are left out of tails and heads, as {why}",
                 stacklevel=2,
             )
+
+    def asked_for(self, build: Build) -> bool:
+        """Return whether KGE vectors will be trained."""
+        return self._train is not None
 
     def run(self, build: Build) -> None:
         """Make the hybrid space, and add the graph features to the blobs of the build."""

@@ -409,7 +409,7 @@ def test_importing_the_engine_does_not_import_torch() -> None:
 
 def test_a_name_is_found_outside_the_text_candidates(tmp_path, tiny_encoder, small_graph):
     with (
-        patch("ontodex.indexers.steps.store.EXACT_UP_TO", 10),
+        patch("ontodex.indexers.store.EXACT_UP_TO", 10),
         patch("ontodex.engine.search.topk.SIZES", (1,)),
         patch("ontodex.engine.search.topk.Searcher.OVERFETCH", 1),
         build_plain(small_graph, tmp_path / "farm.odx", [tiny_encoder]) as engine,

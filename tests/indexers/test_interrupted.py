@@ -63,7 +63,7 @@ def test_an_interrupted_build_goes_on_where_it_was(
     encoded: list[str],
 ) -> None:
     resumed = workplace / "resumed.odx"
-    assert [entry.name for entry in resumed.glob("gen-*")] == ["gen-000001.tmp"]
+    assert [entry.name for entry in resumed.glob("*.tmp")] == ["build.tmp"]
     monkeypatch.setattr(text_encoder, "CHUNK", 8)
     graph = read(new_graph)
     with build_plain(graph, resumed, tiny_encoder) as engine:
@@ -79,7 +79,7 @@ def test_an_interrupted_build_goes_on_where_it_was(
 def test_an_interrupted_build_of_something_else_is_begun_anew(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, encoded: list[str]
 ) -> None:
-    left = tmp_path / "a.odx" / "gen-000001.tmp"
+    left = tmp_path / "a.odx" / "build.tmp"
     left.mkdir(parents=True)
     (tmp_path / "a.odx" / "LOCK").touch()
     for content in ('{"job": "another"}', "{", "[]", ""):
@@ -104,7 +104,7 @@ def test_a_journal_that_says_nothing_or_of_other_texts_is_not_believed(
 ) -> None:
     index = tmp_path / "a.odx"
     interrupted(build_plain, small_graph, index, tiny_encoder)
-    (index / "gen-000001.tmp" / "text.json").write_text(journal)
+    (index / "build.tmp" / "text.json").write_text(journal)
     encoded.clear()
     build_plain(small_graph, index, tiny_encoder).close()
     assert set(entity_texts(small_graph)) <= set(encoded)
@@ -164,7 +164,7 @@ def interrupted(action: Callable[..., object], *arguments: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ontodex.indexers.steps.store.Store.run", interrupt)
+        patch.setattr("ontodex.indexers.build.write_store", interrupt)
         with pytest.raises(KeyboardInterrupt):
             action(*arguments)
 

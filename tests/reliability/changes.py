@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 
@@ -17,6 +18,8 @@ import ontodex
 from ontodex.encoders import text as text_encoder
 from ontodex.errors import IndexFailure
 from ontodex.graph import GraphBuilder, KnowledgeGraph
+from ontodex.indexers import build as building
+from ontodex.storage import generations
 
 torch.set_num_threads(1)
 text_encoder.CHUNK = 8
@@ -48,11 +51,15 @@ class Models:
 
 @dataclass
 class Change:
-    """A change to a copy of an index, and the states of it that are legal meanwhile."""
+    """A change to a copy of an index, and the states of it that are legal meanwhile.
+
+    A change in stages publishes several states, ``"stage 1"`` and so on, before the new one.
+    """
 
     name: str
     act: Callable[[Path], Any]
     start: Path | None
+    stages: bool = False
     legal: dict[str, str] = field(default_factory=dict)
 
     def copy(self, path: Path) -> Path:
@@ -68,8 +75,17 @@ class Change:
     def prepare(self, folder: Path) -> None:
         """Apply the change undisturbed, to know the new state."""
         self.legal["old"] = NOTHING if self.start is None else content(self.start)
-        whole = self.copy(folder / f"{self.name}-whole.odx")
-        self.act(whole)
+        whole, stages = self.copy(folder / f"{self.name}-whole.odx"), []
+        publish = generations.publish
+
+        def noted(*given: Any) -> None:
+            publish(*given)
+            stages.append(content(whole))
+
+        with patch.object(generations, "publish", noted):
+            self.act(whole)
+        if self.stages:
+            self.legal.update({f"stage {n}": found for n, found in enumerate(stages[:-1], 1)})
         self.legal["new"] = content(whole)
         shutil.rmtree(whole)
 
@@ -82,7 +98,7 @@ class Change:
 
 
 def changes(old: Path, models: Models) -> list[Change]:
-    """Return the changes: a first build, a build over an index, and add and remove."""
+    """Return the changes: first builds, also in stages, a build over an index, add and remove."""
     graph = other_graph()
 
     def build(path: Path, **further: Any) -> None:
@@ -94,8 +110,13 @@ def changes(old: Path, models: Models) -> list[Change]:
         }
         ontodex.build(graph, path, device="cpu", quiet=True, **given).close()
 
+    def in_stages(path: Path) -> None:
+        with patch.object(building, "STAGED_FROM", 0):
+            build(path, training=TRAINING)
+
     return [
         Change("first", lambda path: build(path, train=False, entailment=False), None),
+        Change("stages", lambda path: in_stages(path), None, stages=True),
         Change("build", lambda path: build(path, training=TRAINING), old),
         Change("add", lambda path: ontodex.add(graph, path, device="cpu", quiet=True).close(), old),
         Change(

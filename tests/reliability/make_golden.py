@@ -62,7 +62,7 @@ def make(folder: Path) -> Path:
     # By default so small a graph has neither graph features nor a calibration of them.
     features = patch.multiple("ontodex.indexers.graph_features", MIN_HELD_OUT=5, SHARE=0.2)
     calibration = patch("ontodex.scoring.calibration.LEAST_TRUE", 1)
-    with features, calibration, patch("ontodex.indexers.steps.store.EXACT_UP_TO", 10):
+    with features, calibration, patch("ontodex.indexers.store.EXACT_UP_TO", 10):
         ontodex.build(
             graph,
             folder / "farm.odx",

@@ -32,7 +32,7 @@ def large(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """An index with a low threshold of large graphs."""
-    monkeypatch.setattr("ontodex.indexers.steps.store.EXACT_UP_TO", 50)
+    monkeypatch.setattr("ontodex.indexers.store.EXACT_UP_TO", 50)
     path = tmp_path / "large.odx"
     training = ontodex.HyperCLTraining(
         steps=2, queries=32, negatives=8, rank=4, condition=8, width=16
