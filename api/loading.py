@@ -133,7 +133,9 @@ def load_text_encoders(
 
     Args:
         names: Folders or names: at most one text encoder, one Hyper-CL encoder and one condition
-            encoder, in any order. Without a text encoder, all-MiniLM-L6-v2 is loaded.
+            encoder, in any order. The name ``"multilingual"`` is a text encoder
+            (:mod:`ontodex.encoders.multilingual`). Without a text encoder, all-MiniLM-L6-v2 is
+            loaded.
         device: Device of the encoders.
 
     Returns:
@@ -145,11 +147,12 @@ def load_text_encoders(
             condition encoder is a bi-encoder.
     """
     from ontodex.encoders.link_encoder import load_link_encoder
+    from ontodex.encoders.multilingual import MULTILINGUAL, multilingual_encoder
     from ontodex.encoders.text import TextEncoder
 
     found: dict[str, list[Path]] = {"text": [], "Hyper-CL": [], "condition": []}
     for name in names:
-        folder = locate(str(name))
+        folder = multilingual_encoder() if name == MULTILINGUAL else locate(str(name))
         found[_kind_name(folder)].append(folder)
     texts, links, conditions = found.values()
     if max(len(links), len(conditions), len(texts)) > 1:

@@ -62,6 +62,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kind", choices=(*NAMED, PLACE, KIND), action="append", help="default: all"
     )
+    parser.add_argument(
+        "--encoder", help="name of the text encoder of the index; default: all-MiniLM-L6-v2"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -82,7 +85,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
             if asked_kinds:
                 shares[name] = _shares(graph, asked_kinds, Path(folder) / f"{name}-links.odx")
                 figures[f"{name} · kind"] = {"tails, heads": _of_kind(shares[name])}
-            for kind, found in _of_graph(graph, own, Path(folder) / f"{name}.odx").items():
+            index = Path(folder) / f"{name}.odx"
+            for kind, found in _of_graph(graph, own, index, options.encoder).items():
                 figures[f"{name} · {kind}"] = {way: _metrics(one) for way, one in found.items()}
                 for way, one in found.items():
                     ranks.setdefault((kind, way), []).extend(one)
@@ -94,8 +98,9 @@ def run(options: argparse.Namespace) -> list[Measured]:
         summed["all graphs · kind"] = {"tails, heads": _of_kind(every)}
     return [
         Measured(
-            name=f"everyday-{options.half}",
-            title=f"Everyday questions, {options.half} half",
+            name=f"everyday-{options.half}" + (f"-{options.encoder}" if options.encoder else ""),
+            title=f"Everyday questions, {options.half} half"
+            + (f", {options.encoder} encoder" if options.encoder else ""),
             seed=options.seed,
             settings={
                 "graphs": chosen,
@@ -119,7 +124,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 def _of_graph(
-    graph: KnowledgeGraph, asked: Sequence[Question], path: Path
+    graph: KnowledgeGraph, asked: Sequence[Question], path: Path, encoder: str | None
 ) -> dict[str, dict[str, list[float]]]:
     """Return the ranks of the right answers, by kind of question and ranker."""
     kinds: dict[str, dict[str, list[float]]] = {}
@@ -127,6 +132,7 @@ def _of_graph(
     with ontodex.build(
         graph,
         path,
+        encoders=encoder or (),
         train=False,
         structure=False,
         hierarchy=bool(placed),
@@ -192,5 +198,6 @@ def _metrics(ranks: Sequence[float]) -> dict[str, float]:
         "questions": float(len(ranks)),
         "first right": metrics["hits@1"],
         "among the first 3": metrics["hits@3"],
+        "among the first 10": metrics["hits@10"],
         "mrr": metrics["mrr"],
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,20 @@ TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 """Types of weights in NumPy's notation; bfloat16 is read as the upper half of float32."""
 
 
-def mapped_weights(path: Path) -> dict[str, NDArray[np.float32]]:
+def mapped_weights(path: Path, tables: Collection[str] = ()) -> dict[str, NDArray[Any]]:
     """Map the weights of a safetensors file.
 
     Weights in float32 are read-only views of the file, of which a page is read when it is first
-    used. Weights in another precision are converted. Arrays of integers are left out.
+    used. Weights in another precision are converted, except tables of half precision, which are
+    views as well. Arrays of integers are left out.
 
     Args:
         path: The file.
+        tables: Names of weights that stay in half precision, if they are stored so, because only
+            some of their rows are used.
 
     Returns:
-        Weights by name, ``float32``.
+        Weights by name, ``float32``, or ``float16`` for ``tables``.
 
     Raises:
         OSError: If the file cannot be read.
@@ -48,7 +52,8 @@ def mapped_weights(path: Path) -> dict[str, NDArray[np.float32]]:
             kind = np.dtype(TYPES[entry["dtype"]])
             count = (end - start) // kind.itemsize
             stored = np.frombuffer(data, kind, count, first + start).reshape(entry["shape"])
-            found[name] = _as_float32(stored)
+            half = name in tables and kind == np.float16
+            found[name] = stored if half else _as_float32(stored)
     return found
 
 

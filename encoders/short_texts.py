@@ -29,6 +29,9 @@ __all__ = ["MOST_TOKENS", "ShortTexts", "erf"]
 
 Floats = NDArray[np.float32]
 
+TABLES = tuple(f"{EMBEDDINGS[table]}.weight" for table in ("words", "positions", "kinds"))
+"""Names of the weights of which only some rows are used."""
+
 MOST_TOKENS = 512
 """Largest number of tokens of all texts of a call, including special tokens.
 
@@ -127,7 +130,7 @@ class ShortTexts:
             self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
             self._tokenizer.no_padding()
             self._tokenizer.no_truncation()
-            self._weights: Mapping[str, Floats] = mapped_weights(folder / WEIGHTS)
+            self._weights: Mapping[str, Floats] = mapped_weights(folder / WEIGHTS, TABLES)
             self._expect_shapes(config["vocab_size"], config["intermediate_size"])
         except Exception as error:
             raise EncoderError(
@@ -234,8 +237,8 @@ class ShortTexts:
         return centred
 
     def _rows(self, table: str, rows: Sequence[int]) -> Floats:
-        found: Floats = self._weights[f"{EMBEDDINGS[table]}.weight"][rows]
-        return found
+        found = self._weights[f"{EMBEDDINGS[table]}.weight"][rows]
+        return found.astype(np.float32, copy=False)
 
 
 MOST_CHARACTERS = 8 * MOST_TOKENS
