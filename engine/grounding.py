@@ -167,7 +167,7 @@ def ground(
     found: dict[str, Grounding] = {}
     unknown = []
     for text in distinct:
-        known = _by_name(index.graph, text, sure, rule.threshold, branch)
+        known = _by_name(index, text, sure, rule.threshold, branch)
         if known is None:
             unknown.append(text)
         else:
@@ -287,24 +287,28 @@ def _lead(values: Floats) -> Floats:
 
 
 def _by_name(
-    graph: KnowledgeGraph, text: str, sure: float, threshold: float, branch: Rows | None
+    index: TextSearch, text: str, sure: float, threshold: float, branch: Rows | None
 ) -> Grounding | None:
-    """Return the grounding of a text that is an id or a name; ``None`` for other texts.
+    """Return the grounding of a text that is an id or a name, or a name written otherwise.
 
     Args:
-        graph: The graph.
+        index: The names to compare with.
         text: The text.
         sure: Probability that the only entity of a name is meant.
         threshold: Smallest probability of a match.
         branch: The terms that are kept, ascending; ``None`` for all.
+
+    Returns:
+        The grounding; ``None`` for other texts.
     """
+    graph = index.graph
     found = graph.find_all(text)
-    rows = named(graph, text)
+    rows = named(graph, text) if found else np.array(index.forms.named(text), dtype=np.int64)
     if branch is not None:
         rows = rows[np.isin(rows, branch)]
-    if found is None or not len(rows):
+    if not len(rows):
         return None
-    by_id = found[1] in (NameKind.ID, NameKind.ALTERNATIVE_ID)
+    by_id = found is not None and found[1] in (NameKind.ID, NameKind.ALTERNATIVE_ID)
     probability = (1.0 if by_id else sure) / len(rows)
     is_match = len(rows) == 1 or probability >= threshold
     row = int(rows[0])
