@@ -117,12 +117,17 @@ class Engine(LinkQuestions):
         """Rank all entities by how well their names and texts match ``text``.
 
         Entities whose name is exactly ``text`` come first, with a score of 1, ordered by their
-        number of triples. The score of the others is a weighted mean of cosines between ``text``
-        and an entity's best name (labels, synonyms and parts of a label such as "Bread & Rolls"),
-        its whole text, and the labels of its parents, and of the similarity of letters of its best
-        name. Letters have the more weight, the more words of ``text`` are unknown. The best name
-        may also be one that matches ``text`` with its spelling corrected, or with a word replaced
-        by another of the same meaning, or a single sentence of it.
+        number of triples. If there are none, those come first, with a score of 0.97, that have a
+        name that only writes ``text`` otherwise: numbers in digits or Roman numerals, Greek letters
+        or their names, words divided by a space, a hyphen or nothing.
+
+        The score of the others is a weighted mean of cosines between ``text`` and an entity's best
+        name (labels, synonyms and parts of a label such as "Bread & Rolls"), its whole text, and
+        the labels of its parents, and of the similarity of letters of its best name. Letters have
+        the more weight, the more words of ``text`` are unknown. The best name may also be one that
+        matches ``text`` in another form (such as the plural), with its spelling corrected, or with
+        a word replaced by another of the same meaning, a single sentence of it, or, if ``text`` may
+        be an abbreviation, a name of at least three words that has its letters as initials.
 
         Only the best entities by text and by letters are scored: ``k`` of them, and at least 64.
 
@@ -206,8 +211,8 @@ class Engine(LinkQuestions):
 
         A text that is an id means its entity; ids and names of obsolete terms that have a
         replacement mean the replacement, as the graph has them as alternative ids. A text that is
-        the name of one entity means this entity; if several entities have the name, the probability
-        is divided between them. For other texts, the ten best answers of :meth:`search` get a
+        the name of one entity, perhaps written otherwise (see :meth:`search`), means this entity;
+        if several entities have the name, the probability is divided between them. For other texts, the ten best answers of :meth:`search` get a
         probability, from their similarities, their lead over the other answers, and the words that
         the text and the name do not have in common.
 
