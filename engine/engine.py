@@ -212,9 +212,9 @@ class Engine(LinkQuestions):
         A text that is an id means its entity; ids and names of obsolete terms that have a
         replacement mean the replacement, as the graph has them as alternative ids. A text that is
         the name of one entity, perhaps written otherwise (see :meth:`search`), means this entity;
-        if several entities have the name, the probability is divided between them. For other texts, the ten best answers of :meth:`search` get a
-        probability, from their similarities, their lead over the other answers, and the words that
-        the text and the name do not have in common.
+        if several entities have the name, the probability is divided between them. For other texts,
+        the ten best answers of :meth:`search` get a probability, from their similarities, their
+        lead over the other answers, and the words that the text and the name do not have in common.
 
         The probability is fitted, when the index is built, to synonyms that are taken out of the
         graph, to misspelt labels, and to words that the graph does not have: it assumes that about

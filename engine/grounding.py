@@ -186,6 +186,7 @@ def ground(
         rule.threshold,
         METHOD,
         milliseconds(start, len(texts)),
+        index.graph,
     )
 
 

@@ -10,6 +10,7 @@ import typer
 __all__ = [
     "Also",
     "Batch",
+    "Definition",
     "Device",
     "Format",
     "GraphFiles",
@@ -22,6 +23,7 @@ __all__ = [
     "OnError",
     "Out",
     "Parents",
+    "PathShown",
     "Picture",
     "Quiet",
     "Rdf",
@@ -70,6 +72,12 @@ Batch = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print a table with tabs.")]
+PathShown = Annotated[
+    bool, typer.Option("--path", help="Add the path from a root of the hierarchy to each entity.")
+]
+Definition = Annotated[
+    bool, typer.Option("--definition", help="Add the definition of each entity.")
+]
 Rdf = Annotated[
     bool, typer.Option("--rdf", help="Print N-Quads: predictions in a named graph, with scores.")
 ]

@@ -25,6 +25,34 @@ def test_a_column_is_grounded_and_its_rows_stay(shell, small_index, tmp_path):
     assert [one["term_id"] for one in json.loads(out)["groundings"]] == [
         *("ex:dog", None, "ex:cow", "ex:dog")
     ]
+    more = ("--path", "--definition")
+    status, out, _ = shell("ground", small_index, table, "--column", "what, exactly", *more)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert rows[0][-2:] == ["term_path", "term_definition"]
+    assert rows[1][-2:] == [
+        "thing > animal > tame animal > dog",
+        "a tame animal that lives in a farm",
+    ]
+    assert rows[2] == ["2", *[""] * 7]
+
+
+def test_paths_and_definitions_are_added_to_answers(shell, small_index, tmp_path):
+    asked = {
+        "search": ["farm"],
+        "similar": ["house"],
+        "tails": ["dog", "lives in"],
+        "heads": ["eats", "dog"],
+        "parents": ["dog"],
+        "children": ["place"],
+    }
+    for command, parts in asked.items():
+        line = [command, small_index, *parts, "-k", "3", "--device", "cpu", "--tsv"]
+        status, out, err = shell(*line, "--path", "--definition")
+        assert (status, err) == (0, "")
+        assert out.splitlines()[0].split("\t")[-2:] == ["path", "definition"]
+    (tmp_path / "asked.txt").write_text("farm\n")
+    line = ["search", small_index, "-k", "1", "--path", "--queries", tmp_path / "asked.txt"]
+    assert json.loads(shell(*line)[1])["hits"][0]["path"] == ["thing", "place", "farm"]
 
 
 def test_a_workbook_is_read_and_written(shell, small_index, tmp_path):
