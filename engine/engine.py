@@ -113,7 +113,15 @@ class Engine(LinkQuestions):
 
     # Search --------------------------------------------------------------------------------------
 
-    def search(self, text: str, k: int = 10, *, lexicon: bool = True, spans: bool = False) -> Hits:
+    def search(
+        self,
+        text: str,
+        k: int = 10,
+        *,
+        lexicon: bool = True,
+        spans: bool = False,
+        type: str | None = None,
+    ) -> Hits:
         """Rank all entities by how well their names and texts match ``text``.
 
         Entities whose name is exactly ``text`` come first, with a score of 1, ordered by their
@@ -137,19 +145,28 @@ class Engine(LinkQuestions):
             lexicon: Whether words may be replaced by words of the same meaning in WordNet.
             spans: Rank entities by their phrase (of label or definition) that is most similar to
                 ``text`` instead. Hits then have the phrase that matched.
+            type: Rank only entities of this type; see :meth:`tails`.
 
         Raises:
             IndexMismatch: With ``spans``, if the index was built without phrases.
+            UnknownEntity: If the graph does not have the type.
         """
-        return single(self.search_batch([text], k, lexicon=lexicon, spans=spans))
+        return single(self.search_batch([text], k, lexicon=lexicon, spans=spans, type=type))
 
     def search_batch(
-        self, texts: Sequence[str], k: int = 10, *, lexicon: bool = True, spans: bool = False
+        self,
+        texts: Sequence[str],
+        k: int = 10,
+        *,
+        lexicon: bool = True,
+        spans: bool = False,
+        type: str | None = None,
     ) -> list[Hits]:
         """Answer a batch of searches; see :meth:`search`."""
+        only = self._links.type_of(type)
         if spans:
-            return by_phrase(self.resources, self.searcher, texts, k)
-        return search(self._text_search, texts, k, lexicon=lexicon)
+            return by_phrase(self.resources, self.searcher, texts, k, only)
+        return search(self._text_search, texts, k, lexicon=lexicon, only=only)
 
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by similarity to an entity or text, optionally under a condition.
@@ -206,7 +223,7 @@ class Engine(LinkQuestions):
             ),
         )
 
-    def ground(self, texts: Sequence[str], *, branch: str | None = None) -> Groundings:
+    def ground(self, texts: Sequence[str], *, type: str | None = None) -> Groundings:
         """Find the term that each text means, or none, for a column of a table.
 
         A text that is an id means its entity; ids and names of obsolete terms that have a
@@ -225,7 +242,7 @@ class Engine(LinkQuestions):
 
         Args:
             texts: The texts; each distinct text is asked once. Empty texts get no answer.
-            branch: Keep only this entity and its descendants.
+            type: Keep only entities of this type; see :meth:`tails`.
 
         Returns:
             The groundings in the order of the texts. A text without a match has the most probable
@@ -233,16 +250,15 @@ class Engine(LinkQuestions):
 
         Raises:
             SettingsError: If ``texts`` is not a list of texts.
-            UnknownEntity: If the graph does not have the entity ``branch``.
+            UnknownEntity: If the graph does not have the type.
         """
-        rows = None if branch is None else self._branch(branch)
         return ground(
             self._text_search,
             self._word_differences,
             self._grounding,
             self._sure,
             texts,
-            rows,
+            self._links.type_of(type),
         )
 
     def describe(self, entity: str) -> Description:
@@ -589,17 +605,6 @@ class Engine(LinkQuestions):
     def _sure(self) -> float:
         """Probability that a text that is the name of one entity means this entity."""
         return 1 - homonym_share(self.graph) / 2
-
-    def _branch(self, entity: str) -> NDArray[np.int64]:
-        """Return the rows of an entity and its descendants, ascending.
-
-        Raises:
-            UnknownEntity: If the graph does not have the entity.
-        """
-        row = self._expect_entity(entity, "for a branch").row
-        assert row is not None
-        below = [] if self.hierarchy is None else self.hierarchy.descendants(row).tolist()
-        return np.array(sorted({row, *below}), dtype=np.int64)
 
     def _expect_entity(self, entity: str, what: str) -> ResolvedTerm:
         """Resolve an entity.

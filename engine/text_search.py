@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits_of, no_rows
+from ontodex.engine.entity_types import EntityType
 from ontodex.engine.lexicon import Lexicon
 from ontodex.engine.query_forms import QueryForms, plurals
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities
@@ -135,7 +136,14 @@ class Parts:
         return np.asarray(total / (1 + TEXT_WEIGHT + PARENTS_WEIGHT + LETTERS_WEIGHT + unknown))
 
 
-def search(index: TextSearch, texts: Sequence[str], k: int, *, lexicon: bool) -> list[Hits]:
+def search(
+    index: TextSearch,
+    texts: Sequence[str],
+    k: int,
+    *,
+    lexicon: bool,
+    only: EntityType | None = None,
+) -> list[Hits]:
     """Rank all entities by their names and texts; entities of exactly that name come first.
 
     Args:
@@ -143,9 +151,12 @@ def search(index: TextSearch, texts: Sequence[str], k: int, *, lexicon: bool) ->
         texts: Queries: texts, or ids for the texts of their entities.
         k: Number of hits.
         lexicon: Whether words are also replaced by words of the same meaning.
+        only: The type of the entities that are ranked; ``None`` for all.
     """
     k = checked(k)
     start = time.perf_counter()
+    if only is not None:
+        index = index.within(only.rows)
     graph = index.graph
     resolved = resolve_entities(graph, texts, any_text=True)
     queries = [index.query(one.unless_named, lexicon) for one in resolved]
@@ -155,6 +166,8 @@ def search(index: TextSearch, texts: Sequence[str], k: int, *, lexicon: bool) ->
         (rows, 1.0) if len(rows) else (query.written, FORM)
         for rows, query in zip(exact, queries, strict=True)
     ]
+    if only is not None:
+        firsts = [(only.only(rows), score) for rows, score in firsts]
     found = index.candidates(queries, vectors, [rows for rows, _ in firsts], max(k, CANDIDATES))
     answers = []
     for number, (query, rows) in enumerate(zip(queries, found, strict=True)):
@@ -166,7 +179,10 @@ def search(index: TextSearch, texts: Sequence[str], k: int, *, lexicon: bool) ->
             np.concatenate([np.full(len(first), score_of_first), scores[best]])[:k],
         )
         hits = hits_of(graph, scored, no_rows())
-        answers.append(Answer(hits, {"text": resolved[number].resolution}, METHOD))
+        resolutions = {"text": resolved[number].resolution}
+        if only is not None:
+            resolutions["type"] = only.resolution
+        answers.append(Answer(hits, resolutions, METHOD))
     return answered(graph, "search", answers, start)
 
 
@@ -208,7 +224,7 @@ class TextSearch:
         self.forms = QueryForms(graph, similarity, completion)
         self._tokens = tokens
         self._hierarchy, self._searcher = hierarchy, searcher
-        self._branch: tuple[Rows, Searcher] | None = None
+        self._within: tuple[Rows, Searcher] | None = None
         self._names, self._owners = names, owners
 
     @classmethod
@@ -241,7 +257,7 @@ class TextSearch:
             self.similarity,
             lengths=np.where(np.isin(owners, rows), self.similarity.lengths, np.float32(np.inf)),
         )
-        other._branch = rows, Searcher(Vectors([self._searcher.vectors[rows]]))
+        other._within = rows, Searcher(Vectors([self._searcher.vectors[rows]]))
         return other
 
     @cached_property
@@ -327,11 +343,11 @@ class TextSearch:
         """
         stored = self._searcher.vectors
         own = np.array([rows[0] for rows in vectors]).reshape(len(queries), stored.dim)
-        if self._branch is None:
+        if self._within is None:
             similar = [rows for rows, _ in self._searcher.top(own, most, exclude)]
         else:
-            branch, searcher = self._branch
-            similar = [branch[rows] for rows, _ in searcher.top(own, most)]
+            within, searcher = self._within
+            similar = [within[rows] for rows, _ in searcher.top(own, most)]
         return [
             np.setdiff1d(
                 np.concatenate(

@@ -33,6 +33,7 @@ from ontodex.cli.options import (
     Rerank,
     Text,
     Tsv,
+    Type,
 )
 from ontodex.engine.results.about import joined
 from ontodex.engine.results.printable import json_text, printable
@@ -45,7 +46,7 @@ GROUNDED = ("term_id", "term_label", "probability", "decision")
 
 
 def search(
-    index: IndexPath, text: Text = None, k: K = 10,
+    index: IndexPath, text: Text = None, k: K = 10, type: Type = None,
     spans: Annotated[
         bool, typer.Option("--spans", help="Print which phrase matched; needs build --spans.")
     ] = False,
@@ -57,7 +58,7 @@ def search(
         answer(
             (text,),
             queries,
-            lambda asked: engine.search_batch(singles(asked), k, spans=spans),
+            lambda asked: engine.search_batch(singles(asked), k, spans=spans, type=type),
             json,
             tsv,
             path=path,
@@ -74,9 +75,7 @@ def ground(
         str | None,
         typer.Option(help="Name of the column; not needed if there is one.", show_default=False),
     ] = None,
-    branch: Annotated[
-        str | None, typer.Option(help="Keep only this entity and those below.", show_default=False)
-    ] = None,
+    type: Type = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -99,7 +98,7 @@ def ground(
     rows = read_rows(file)
     at = column_of(rows[0], column, file)
     with open_engine(index, device) as engine:
-        found = engine.ground([row[at] for row in rows[1:]], branch=branch)
+        found = engine.ground([row[at] for row in rows[1:]], type=type)
         found = found.described(path=path, definition=definition)
     columns = [*GROUNDED, *["term_path"] * path, *["term_definition"] * definition]
     table: list[list[Any]] = [[*rows[0], *columns]]
@@ -173,8 +172,8 @@ def similar(
 
 def tails(
     index: IndexPath, head: Text = None, relation: Relation = None, k: K = 10,
-    known: KnownChoice = "exclude", also_known: Also = None, queries: Batch = None,
-    path: PathShown = False, definition: Definition = False,
+    known: KnownChoice = "exclude", also_known: Also = None, type: Type = None,
+    queries: Batch = None, path: PathShown = False, definition: Definition = False,
     json: Json = False, tsv: Tsv = False, rdf: Rdf = False, rerank: Rerank = None,
     device: Device = "auto",
 ) -> None:  # fmt: skip
@@ -183,7 +182,7 @@ def tails(
         answer(
             (head, relation),
             queries,
-            lambda asked: engine.tails_batch(asked, k, known),
+            lambda asked: engine.tails_batch(asked, k, known, type=type),
             json,
             tsv,
             rdf,
@@ -194,8 +193,8 @@ def tails(
 
 def heads(
     index: IndexPath, relation: Relation = None, tail: Text = None, k: K = 10,
-    known: KnownChoice = "exclude", also_known: Also = None, queries: Batch = None,
-    path: PathShown = False, definition: Definition = False,
+    known: KnownChoice = "exclude", also_known: Also = None, type: Type = None,
+    queries: Batch = None, path: PathShown = False, definition: Definition = False,
     json: Json = False, tsv: Tsv = False, rdf: Rdf = False, rerank: Rerank = None,
     device: Device = "auto",
 ) -> None:  # fmt: skip
@@ -204,7 +203,7 @@ def heads(
         answer(
             (relation, tail),
             queries,
-            lambda asked: engine.heads_batch(asked, k, known),
+            lambda asked: engine.heads_batch(asked, k, known, type=type),
             json,
             tsv,
             rdf,

@@ -34,6 +34,7 @@ __all__ = [
     "Text",
     "TextEncoderName",
     "Tsv",
+    "Type",
     "say",
 ]
 
@@ -77,6 +78,14 @@ PathShown = Annotated[
 ]
 Definition = Annotated[
     bool, typer.Option("--definition", help="Add the definition of each entity.")
+]
+Type = Annotated[
+    str | None,
+    typer.Option(
+        help="Only this entity, those below it and their instances; or a prefix of ids, such as "
+        "OMIM:.",
+        show_default=False,
+    ),
 ]
 Rdf = Annotated[
     bool, typer.Option("--rdf", help="Print N-Quads: predictions in a named graph, with scores.")

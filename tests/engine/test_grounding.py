@@ -1,4 +1,4 @@
-"""Grounding: names, ids, other texts, branches, and the rule that is fitted to a graph."""
+"""Grounding: names, ids, other texts, types, and the rule that is fitted to a graph."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ def test_a_graph_with_few_synonyms_takes_the_shipped_rule(small_index):
     assert len(SHIPPED.weights) == len(FEATURES)
 
 
-def test_only_terms_of_the_branch_are_kept(small_index):
+def test_only_terms_of_the_type_are_kept(small_index):
     with ontodex.open(small_index, device="cpu") as engine:
         texts = ["dog", "forrest", "farm", "a very wild duck", "place"]
-        found = engine.ground(texts, branch="place")
+        found = engine.ground(texts, type="place")
         assert {one.term_label for one in found} <= {"place", *PLACES}
         assert [one.term_label for one in found][1:3] == ["forest", "farm"]
         assert (found[0].decision, found[2].decision, found[4].decision) == (
@@ -105,8 +105,8 @@ def test_only_terms_of_the_branch_are_kept(small_index):
             "match",
             "match",
         )
-        with pytest.raises(UnknownEntity, match="a branch, found free text 'nowhere'"):
-            engine.ground(texts, branch="nowhere")
+        with pytest.raises(UnknownEntity, match="as type, found free text 'nowhere'"):
+            engine.ground(texts, type="nowhere")
 
 
 @pytest.mark.parametrize("texts", ["dog", ["dog", None], [1]])
