@@ -12,24 +12,14 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+from tests.conftest import Demo
 from tests.reliability.supply import PAGE, ROOT, WHY, brought, licence, normal, weights
 
 
-def test_the_whole_demo_runs_without_a_network(tmp_path: Path) -> None:
-    script = Path(__file__).with_name("without_network.py")
-    command = [
-        sys.executable,
-        str(script),
-        "--output",
-        str(tmp_path / "demo"),
-        "--device",
-        "cpu",
-        "--quiet",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "forbidden" not in done.stderr
-    assert "Done in" in done.stdout
+def test_the_whole_demo_runs_without_a_network(demo: Demo) -> None:
+    assert demo.done.returncode == 0, demo.done.stderr[-3000:]
+    assert "forbidden" not in demo.done.stderr
+    assert "Done in" in demo.done.stdout
 
 
 def test_the_network_guard_blocks_connections() -> None:
