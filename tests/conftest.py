@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -277,30 +274,6 @@ def condition_index(
     path = folder / "farm.odx"
     build_plain(small_graph, path, models).close()
     return path
-
-
-@dataclass(frozen=True)
-class Demo:
-    """A run of the demo.
-
-    Attributes:
-        done: The process.
-        folder: Where it ran; the index is ``ontodex-demo/schema-org.odx`` in it.
-    """
-
-    done: subprocess.CompletedProcess[str]
-    folder: Path
-
-
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """The demo with short trainings, run in a process that may not use the network."""
-    folder = tmp_path_factory.mktemp("demo")
-    script = Path(__file__).parent / "reliability" / "without_network.py"
-    output = folder / "ontodex-demo"
-    command = [sys.executable, str(script), "--output", str(output), "--device", "cpu", "--quiet"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800)
-    return Demo(done, folder)
 
 
 @pytest.fixture

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +16,11 @@ import pytest
 
 import ontodex
 from ontodex.demo import DEMOS, Question
-from tests.conftest import Demo
 from tests.shell import run_ontodex
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+TESTS = Path(__file__).parents[1]
+README = (TESTS.parent / "README.md").read_text(encoding="utf-8")
 
-MEMBERS = {"Person"}
 LINKS = {
     "Hospital is a MedicalBusiness",
     "Hospital is a EmergencyService",
@@ -71,6 +73,35 @@ def names_of(found: Any) -> list[str]:
 def expect_accepted(method: str, arguments: tuple[str, ...], found: Any) -> None:
     names = names_of(found)[:FIRST]
     assert ACCEPTED[(method, *arguments[:1])] & set(names), f"{method} {arguments}: {names}"
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A run of the demo.
+
+    Attributes:
+        done: The process.
+        folder: Where it ran; the index is ``ontodex-demo/schema-org.odx`` in it.
+    """
+
+    done: subprocess.CompletedProcess[str]
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """The demo with short trainings, run in a process that may not use the network."""
+    folder = tmp_path_factory.mktemp("demo")
+    script, output = TESTS / "reliability" / "without_network.py", folder / "ontodex-demo"
+    command = [sys.executable, str(script), "--output", str(output), "--device", "cpu", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1800)
+    return Demo(done, folder)
+
+
+def test_the_whole_demo_runs_without_a_network(demo: Demo) -> None:
+    assert demo.done.returncode == 0, demo.done.stderr[-3000:]
+    assert "forbidden" not in demo.done.stderr
+    assert "Done in" in demo.done.stdout
 
 
 @pytest.fixture(scope="module")

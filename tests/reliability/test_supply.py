@@ -1,4 +1,4 @@
-"""No network access, and a complete page of dependencies."""
+"""The guard against network access, and a complete page of dependencies."""
 
 from __future__ import annotations
 
@@ -12,18 +12,11 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from tests.conftest import Demo
 from tests.reliability.supply import PAGE, ROOT, WHY, brought, licence, normal, weights
 
 
-def test_the_whole_demo_runs_without_a_network(demo: Demo) -> None:
-    assert demo.done.returncode == 0, demo.done.stderr[-3000:]
-    assert "forbidden" not in demo.done.stderr
-    assert "Done in" in demo.done.stdout
-
-
 def test_the_network_guard_blocks_connections() -> None:
-    """The guard that the test above relies on blocks connections."""
+    """The guard that ``tests/api/test_demo.py`` relies on blocks connections."""
     folder = str(Path(__file__).parent)
     code = (
         f"import sys; sys.path.insert(0, {folder!r}); from without_network import forbid; "
