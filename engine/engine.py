@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.engine.answers import with_cuts
 from ontodex.engine.batches import answer_each, single
 from ontodex.engine.completion import complete
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
@@ -48,6 +49,9 @@ from ontodex.storage.index import Index
 from ontodex.storage.space_names import LINK, TEXT
 
 __all__ = ["Engine"]
+
+BY_SENTENCE = ("entailed_by", "entailing")
+"""Questions whose texts are encoded sentence by sentence."""
 
 
 @guarded("audit", "complete", "describe", "embed", "ground", "embeddings", "plot", "plot_norms")
@@ -480,11 +484,14 @@ class Engine(LinkQuestions):
         self, question: str, texts: Sequence[str], ask: Callable[[list[str]], list[Hits]]
     ) -> list[Hits]:
         """Answer a batch of one-text questions; one that cannot be resolved gets its error."""
-        return answer_each(
+        found = answer_each(
             ask,
             list_of(texts, "texts"),
             lambda text, error: Hits.failed(question, {"text": text}, error, self.graph),
         )
+        if question in BY_SENTENCE:
+            return found
+        return with_cuts(found, lambda texts: self.resources.encoders.text.cut(texts))
 
     # Vectors -------------------------------------------------------------------------------------
 

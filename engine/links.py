@@ -23,6 +23,7 @@ from ontodex.engine.answers import (
     left_out,
     no_rows,
     own_row,
+    with_cuts,
 )
 from ontodex.engine.batches import answer_each, single
 from ontodex.engine.discovery import LinkDiscovery
@@ -259,6 +260,7 @@ class LinkQuestions:
     """Questions about links; a part of :class:`~ontodex.engine.engine.Engine`."""
 
     graph: KnowledgeGraph
+    resources: Resources
     _links: Links
 
     def tails(
@@ -382,7 +384,8 @@ class LinkQuestions:
         def failed(pair: tuple[str, str], error: LookupFailed) -> Hits:
             return Hits.failed(question, dict(zip(roles, pair, strict=True)), error, self.graph)
 
-        return answer_each(ask, expect_pairs(pairs), failed)
+        found = answer_each(ask, expect_pairs(pairs), failed)
+        return with_cuts(found, lambda texts: self.resources.encoders.text.cut(texts))
 
     def missing(
         self, relation: str | None = None, k: int = 20, *, linked: bool = True, quiet: bool = False
