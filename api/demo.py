@@ -76,7 +76,7 @@ DEMOS = {
             Question(
                 "What else may be a member of a music group?", "tails", ("MusicGroup", "member")
             ),
-            Question("Why the first of these?", "why", ("MusicGroup", "member", "Person"), 2),
+            Question("Why a person?", "why", ("MusicGroup", "member", "Person"), 2),
             Question("Which links does the vocabulary most probably lack?", "missing", (), 10),
             Question("What has opening hours?", "heads", ("opening hours", "Text")),
             Question(
@@ -101,7 +101,11 @@ DEMOS = {
                 ("They sell bread and cakes in this shop.",),
             ),
             Question(
-                "A relation that the vocabulary does not have:", "tails", ("Movie", "was filmed in")
+                "A relation that the vocabulary does not have is weak (a movie theater is like a "
+                "movie): here with the type of its answers.",
+                "tails",
+                ("Movie", "was filmed in"),
+                named={"type": "AdministrativeArea"},
             ),
         ),
     ),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ __all__ = [
     "milliseconds",
     "no_rows",
     "own_row",
+    "with_cuts",
 ]
 
 Rows = NDArray[np.int64]
@@ -130,6 +131,44 @@ def answered(
             known_left_out=one.known_left_out,
         )
         for one in answers
+    ]
+
+
+SHORT = 60
+"""Number of characters of a text that no encoder cuts."""
+
+
+def with_cuts(
+    found: Sequence[Hits], cut: Callable[[Sequence[str]], list[tuple[int, int]]]
+) -> list[Hits]:
+    """Say in the resolutions which free texts are longer than what the text encoder reads.
+
+    Args:
+        found: The answers.
+        cut: From texts to the position and the number of tokens of each that is too long, see
+            :meth:`~ontodex.encoders.text.TextEncoder.cut`.
+    """
+    texts = list(
+        dict.fromkeys(
+            one.text
+            for hits in found
+            for one in hits.resolutions.values()
+            if one.id is None and len(one.text) > SHORT
+        )
+    )
+    lengths = {texts[position]: length for position, length in cut(texts)} if texts else {}
+    if not lengths:
+        return list(found)
+
+    def noted(one: Resolution) -> Resolution:
+        if one.id is not None or one.text not in lengths:
+            return one
+        hint = f"; the text encoder reads only the first of its {lengths[one.text]:,} tokens"
+        return replace(one, hint=one.hint + hint)
+
+    return [
+        replace(hits, resolutions={role: noted(one) for role, one in hits.resolutions.items()})
+        for hits in found
     ]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 
 import numpy as np
 
 from ontodex.engine.resolve import ResolvedTerm
+from ontodex.engine.results.about import paths_from_root
 from ontodex.engine.results.descriptions import Description, LinkedEntities
 from ontodex.graph import Hierarchy, KnowledgeGraph, inverse_text
 
@@ -16,8 +16,8 @@ __all__ = ["describe"]
 FIRST = 8
 """Number of parents, children and linked entities that are named."""
 
-PATHS, STEPS = 3, 10_000
-"""Number of paths to the root, and of unfinished paths that are followed for them."""
+PATHS = 3
+"""Number of paths from a root."""
 
 
 def describe(
@@ -47,7 +47,12 @@ def describe(
         graph.definitions[row],
         _linked(graph, "parents", parents),
         _linked(graph, "children", children),
-        () if hierarchy is None else tuple(_paths(graph, hierarchy, row)),
+        tuple(
+            tuple(graph.labels[one] for one in path)
+            for path in paths_from_root(lambda one: hierarchy.parents(one).tolist(), row, PATHS)
+        )
+        if hierarchy is not None
+        else (),
         tuple(_links(graph, row)),
         tuple(spaces),
     )
@@ -70,19 +75,3 @@ def _links(graph: KnowledgeGraph, row: int) -> Iterable[LinkedEntities]:
                 label = graph.relation_labels[number]
                 name = inverse_text(label) if is_inverse else label
                 yield _linked(graph, name, others[relations == number].tolist())
-
-
-def _paths(graph: KnowledgeGraph, hierarchy: Hierarchy, row: int) -> Iterable[tuple[str, ...]]:
-    """Yield some paths from a root to an entity, shortest first; none for a root."""
-    unfinished: deque[tuple[int, ...]] = deque([(row,)])
-    found = 0
-    for _ in range(STEPS):
-        if not unfinished or found == PATHS:
-            return
-        path = unfinished.popleft()
-        above = hierarchy.parents(path[0]).tolist()
-        if above:
-            unfinished.extend((parent, *path) for parent in above)
-        elif len(path) > 1:
-            found += 1
-            yield tuple(graph.labels[one] for one in path)

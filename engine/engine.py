@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.engine.answers import with_cuts
 from ontodex.engine.batches import answer_each, single
 from ontodex.engine.completion import complete
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
@@ -48,6 +49,9 @@ from ontodex.storage.index import Index
 from ontodex.storage.space_names import LINK, TEXT
 
 __all__ = ["Engine"]
+
+BY_SENTENCE = ("entailed_by", "entailing")
+"""Questions whose texts are encoded sentence by sentence."""
 
 
 @guarded("audit", "complete", "describe", "embed", "ground", "embeddings", "plot", "plot_norms")
@@ -113,16 +117,29 @@ class Engine(LinkQuestions):
 
     # Search --------------------------------------------------------------------------------------
 
-    def search(self, text: str, k: int = 10, *, lexicon: bool = True, spans: bool = False) -> Hits:
+    def search(
+        self,
+        text: str,
+        k: int = 10,
+        *,
+        lexicon: bool = True,
+        spans: bool = False,
+        type: str | None = None,
+    ) -> Hits:
         """Rank all entities by how well their names and texts match ``text``.
 
         Entities whose name is exactly ``text`` come first, with a score of 1, ordered by their
-        number of triples. The score of the others is a weighted mean of cosines between ``text``
-        and an entity's best name (labels, synonyms and parts of a label such as "Bread & Rolls"),
-        its whole text, and the labels of its parents, and of the similarity of letters of its best
-        name. Letters have the more weight, the more words of ``text`` are unknown. The best name
-        may also be one that matches ``text`` with its spelling corrected, or with a word replaced
-        by another of the same meaning, or a single sentence of it.
+        number of triples. If there are none, those come first, with a score of 0.97, that have a
+        name that only writes ``text`` otherwise: numbers in digits or Roman numerals, Greek letters
+        or their names, words divided by a space, a hyphen or nothing.
+
+        The score of the others is a weighted mean of cosines between ``text`` and an entity's best
+        name (labels, synonyms and parts of a label such as "Bread & Rolls"), its whole text, and
+        the labels of its parents, and of the similarity of letters of its best name. Letters have
+        the more weight, the more words of ``text`` are unknown. The best name may also be one that
+        matches ``text`` in another form (such as the plural), with its spelling corrected, or with
+        a word replaced by another of the same meaning, a single sentence of it, or, if ``text`` may
+        be an abbreviation, a name of at least three words that has its letters as initials.
 
         Only the best entities by text and by letters are scored: ``k`` of them, and at least 64.
         Until the first stage of a build is done, names are compared by letters alone.
@@ -133,21 +150,30 @@ class Engine(LinkQuestions):
             lexicon: Whether words may be replaced by words of the same meaning in WordNet.
             spans: Rank entities by their phrase (of label or definition) that is most similar to
                 ``text`` instead. Hits then have the phrase that matched.
+            type: Rank only entities of this type; see :meth:`tails`.
 
         Raises:
             IndexMismatch: With ``spans``, if the index was built without phrases.
+            UnknownEntity: If the graph does not have the type.
         """
-        return single(self.search_batch([text], k, lexicon=lexicon, spans=spans))
+        return single(self.search_batch([text], k, lexicon=lexicon, spans=spans, type=type))
 
     def search_batch(
-        self, texts: Sequence[str], k: int = 10, *, lexicon: bool = True, spans: bool = False
+        self,
+        texts: Sequence[str],
+        k: int = 10,
+        *,
+        lexicon: bool = True,
+        spans: bool = False,
+        type: str | None = None,
     ) -> list[Hits]:
         """Answer a batch of searches; see :meth:`search`."""
+        only = self._links.type_of(type)
         if spans:
-            return by_phrase(self.resources, self.searcher, texts, k)
+            return by_phrase(self.resources, self.searcher, texts, k, only)
         if TEXT not in self.index.manifest.spaces:
-            return search_letters(self.resources, texts, k)
-        return search(self._text_search, texts, k, lexicon=lexicon)
+            return search_letters(self.resources, texts, k, only)
+        return search(self._text_search, texts, k, lexicon=lexicon, only=only)
 
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by similarity to an entity or text, optionally under a condition.
@@ -204,15 +230,15 @@ class Engine(LinkQuestions):
             ),
         )
 
-    def ground(self, texts: Sequence[str], *, branch: str | None = None) -> Groundings:
+    def ground(self, texts: Sequence[str], *, type: str | None = None) -> Groundings:
         """Find the term that each text means, or none, for a column of a table.
 
         A text that is an id means its entity; ids and names of obsolete terms that have a
         replacement mean the replacement, as the graph has them as alternative ids. A text that is
-        the name of one entity means this entity; if several entities have the name, the probability
-        is divided between them. For other texts, the ten best answers of :meth:`search` get a
-        probability, from their similarities, their lead over the other answers, and the words that
-        the text and the name do not have in common.
+        the name of one entity, perhaps written otherwise (see :meth:`search`), means this entity;
+        if several entities have the name, the probability is divided between them. For other texts,
+        the ten best answers of :meth:`search` get a probability, from their similarities, their
+        lead over the other answers, and the words that the text and the name do not have in common.
 
         The probability is fitted, when the index is built, to synonyms that are taken out of the
         graph, to misspelt labels, and to words that the graph does not have: it assumes that about
@@ -223,7 +249,7 @@ class Engine(LinkQuestions):
 
         Args:
             texts: The texts; each distinct text is asked once. Empty texts get no answer.
-            branch: Keep only this entity and its descendants.
+            type: Keep only entities of this type; see :meth:`tails`.
 
         Returns:
             The groundings in the order of the texts. A text without a match has the most probable
@@ -231,16 +257,15 @@ class Engine(LinkQuestions):
 
         Raises:
             SettingsError: If ``texts`` is not a list of texts.
-            UnknownEntity: If the graph does not have the entity ``branch``.
+            UnknownEntity: If the graph does not have the type.
         """
-        rows = None if branch is None else self._branch(branch)
         return ground(
             self._text_search,
             self._word_differences,
             self._grounding,
             self._sure,
             texts,
-            rows,
+            self._links.type_of(type),
         )
 
     def describe(self, entity: str) -> Description:
@@ -462,11 +487,14 @@ class Engine(LinkQuestions):
         self, question: str, texts: Sequence[str], ask: Callable[[list[str]], list[Hits]]
     ) -> list[Hits]:
         """Answer a batch of one-text questions; one that cannot be resolved gets its error."""
-        return answer_each(
+        found = answer_each(
             ask,
             list_of(texts, "texts"),
             lambda text, error: Hits.failed(question, {"text": text}, error, self.graph),
         )
+        if question in BY_SENTENCE:
+            return found
+        return with_cuts(found, lambda texts: self.resources.encoders.text.cut(texts))
 
     # Vectors -------------------------------------------------------------------------------------
 
@@ -587,17 +615,6 @@ class Engine(LinkQuestions):
     def _sure(self) -> float:
         """Probability that a text that is the name of one entity means this entity."""
         return 1 - homonym_share(self.graph) / 2
-
-    def _branch(self, entity: str) -> NDArray[np.int64]:
-        """Return the rows of an entity and its descendants, ascending.
-
-        Raises:
-            UnknownEntity: If the graph does not have the entity.
-        """
-        row = self._expect_entity(entity, "for a branch").row
-        assert row is not None
-        below = [] if self.hierarchy is None else self.hierarchy.descendants(row).tolist()
-        return np.array(sorted({row, *below}), dtype=np.int64)
 
     def _expect_entity(self, entity: str, what: str) -> ResolvedTerm:
         """Resolve an entity.

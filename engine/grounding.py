@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, milliseconds, no_rows
+from ontodex.engine.entity_types import EntityType
 from ontodex.engine.resolve import list_of, resolve_entities
 from ontodex.engine.results.groundings import MATCH, NONE, Grounding, Groundings
 from ontodex.engine.text_search import CANDIDATES, Query, TextSearch, named
@@ -143,7 +144,7 @@ def ground(
     rule: GroundingRule,
     sure: float,
     texts: Sequence[str],
-    branch: Rows | None = None,
+    only: EntityType | None = None,
 ) -> Groundings:
     """Find the term of each text, or none; see :meth:`ontodex.Engine.ground`.
 
@@ -153,7 +154,7 @@ def ground(
         rule: The probability of an answer, and the smallest one of a match.
         sure: Probability that the only entity of a name is meant.
         texts: The texts; each distinct text is asked once.
-        branch: The terms that are kept, ascending; ``None`` for all.
+        only: The type of the terms that are kept; ``None`` for all.
 
     Raises:
         SettingsError: If ``texts`` is a single text, or an item is not a text.
@@ -167,13 +168,13 @@ def ground(
     found: dict[str, Grounding] = {}
     unknown = []
     for text in distinct:
-        known = _by_name(index.graph, text, sure, rule.threshold, branch)
+        known = _by_name(index, text, sure, rule.threshold, only)
         if known is None:
             unknown.append(text)
         else:
             found[text] = known
-    if branch is not None:
-        index = index.within(branch)
+    if only is not None:
+        index = index.within(only.rows)
     for first in range(0, len(unknown), BATCH):
         for text, candidates in zip(
             unknown[first : first + BATCH],
@@ -186,6 +187,7 @@ def ground(
         rule.threshold,
         METHOD,
         milliseconds(start, len(texts)),
+        index.graph,
     )
 
 
@@ -287,24 +289,28 @@ def _lead(values: Floats) -> Floats:
 
 
 def _by_name(
-    graph: KnowledgeGraph, text: str, sure: float, threshold: float, branch: Rows | None
+    index: TextSearch, text: str, sure: float, threshold: float, only: EntityType | None
 ) -> Grounding | None:
-    """Return the grounding of a text that is an id or a name; ``None`` for other texts.
+    """Return the grounding of a text that is an id or a name, or a name written otherwise.
 
     Args:
-        graph: The graph.
+        index: The names to compare with.
         text: The text.
         sure: Probability that the only entity of a name is meant.
         threshold: Smallest probability of a match.
-        branch: The terms that are kept, ascending; ``None`` for all.
+        only: The type of the terms that are kept; ``None`` for all.
+
+    Returns:
+        The grounding; ``None`` for other texts.
     """
+    graph = index.graph
     found = graph.find_all(text)
-    rows = named(graph, text)
-    if branch is not None:
-        rows = rows[np.isin(rows, branch)]
-    if found is None or not len(rows):
+    rows = named(graph, text) if found else np.array(index.forms.named(text), dtype=np.int64)
+    if only is not None:
+        rows = only.only(rows)
+    if not len(rows):
         return None
-    by_id = found[1] in (NameKind.ID, NameKind.ALTERNATIVE_ID)
+    by_id = found is not None and found[1] in (NameKind.ID, NameKind.ALTERNATIVE_ID)
     probability = (1.0 if by_id else sure) / len(rows)
     is_match = len(rows) == 1 or probability >= threshold
     row = int(rows[0])

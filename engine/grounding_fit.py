@@ -141,6 +141,7 @@ def ask_held_out(
         name_vectors.replacing(labels + 1 + numbers, name_vectors[labels]),
         names.owners,
         dataclasses.replace(similarity, lengths=lengths),
+        None,
         encode,
         tokens,
     )

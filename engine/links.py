@@ -23,9 +23,11 @@ from ontodex.engine.answers import (
     left_out,
     no_rows,
     own_row,
+    with_cuts,
 )
 from ontodex.engine.batches import answer_each, single
 from ontodex.engine.discovery import LinkDiscovery
+from ontodex.engine.entity_types import EntityType, entity_type
 from ontodex.engine.explanation import LinkExplanation
 from ontodex.engine.known import CHOICES, Known
 from ontodex.engine.lifecycle import guarded
@@ -258,9 +260,18 @@ class LinkQuestions:
     """Questions about links; a part of :class:`~ontodex.engine.engine.Engine`."""
 
     graph: KnowledgeGraph
+    resources: Resources
     _links: Links
 
-    def tails(self, head: str, relation: str, k: int = 10, known: str = "exclude") -> Hits:
+    def tails(
+        self,
+        head: str,
+        relation: str,
+        k: int = 10,
+        known: str = "exclude",
+        *,
+        type: str | None = None,
+    ) -> Hits:
         """Rank entities as tails of ``head`` and ``relation`` (link prediction).
 
         ``head`` itself is excluded, unless the graph links some entity to itself by ``relation``.
@@ -272,35 +283,61 @@ class LinkQuestions:
             k: Number of hits.
             known: ``"exclude"`` excludes known tails, ``"include"`` marks them, ``"only"`` ranks
                 only known tails.
+            type: Rank only entities of this type: an entity, its descendants in the hierarchy, and
+                the instances of all of them by ``rdf:type`` or "instance of"; or a prefix of ids
+                with its colon, such as ``OMIM:``.
 
         Raises:
-            UnknownEntity: If an entity is given by a CURIE or IRI that the graph does not have.
+            UnknownEntity: If an entity is given by a CURIE or IRI that the graph does not have, or
+                the graph does not have the type.
             UnknownRelation: If a relation is given by a CURIE or IRI that the graph does not have.
             SettingsError: If ``k`` is below 1, ``known`` is unknown, or a text is empty.
         """
-        return single(self.tails_batch([(head, relation)], k, known))
+        return single(self.tails_batch([(head, relation)], k, known, type=type))
 
     def tails_batch(
-        self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "exclude"
+        self,
+        questions: Sequence[tuple[str, str]],
+        k: int = 10,
+        known: str = "exclude",
+        *,
+        type: str | None = None,
     ) -> list[Hits]:
         """Answer a batch of (head, relation) questions; see :meth:`tails`."""
-        ask = self._links.ends
+        ask, only = self._links.ends, self._links.type_of(type)
         return self._each_pair(
-            "tails", ("head", "relation"), questions, lambda some: ask("tails", some, k, known)
+            "tails",
+            ("head", "relation"),
+            questions,
+            lambda some: ask("tails", some, k, known, only),
         )
 
-    def heads(self, relation: str, tail: str, k: int = 10, known: str = "exclude") -> Hits:
+    def heads(
+        self,
+        relation: str,
+        tail: str,
+        k: int = 10,
+        known: str = "exclude",
+        *,
+        type: str | None = None,
+    ) -> Hits:
         """Rank entities as heads of ``relation`` and ``tail``; see :meth:`tails`."""
-        return single(self.heads_batch([(relation, tail)], k, known))
+        return single(self.heads_batch([(relation, tail)], k, known, type=type))
 
     def heads_batch(
-        self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "exclude"
+        self,
+        questions: Sequence[tuple[str, str]],
+        k: int = 10,
+        known: str = "exclude",
+        *,
+        type: str | None = None,
     ) -> list[Hits]:
         """Answer a batch of (relation, tail) questions; see :meth:`heads`."""
+        only = self._links.type_of(type)
 
         def ask(some: list[tuple[str, str]]) -> list[Hits]:
             turned = [(tail, relation) for relation, tail in some]
-            return self._links.ends("heads", turned, k, known)
+            return self._links.ends("heads", turned, k, known, only)
 
         return self._each_pair("heads", ("relation", "tail"), questions, ask)
 
@@ -347,7 +384,8 @@ class LinkQuestions:
         def failed(pair: tuple[str, str], error: LookupFailed) -> Hits:
             return Hits.failed(question, dict(zip(roles, pair, strict=True)), error, self.graph)
 
-        return answer_each(ask, expect_pairs(pairs), failed)
+        found = answer_each(ask, expect_pairs(pairs), failed)
+        return with_cuts(found, lambda texts: self.resources.encoders.text.cut(texts))
 
     def missing(
         self, relation: str | None = None, k: int = 20, *, linked: bool = True, quiet: bool = False
@@ -444,7 +482,12 @@ class Links:
             )
 
     def ends(
-        self, question: str, questions: Sequence[tuple[str, str]], k: int, known: str
+        self,
+        question: str,
+        questions: Sequence[tuple[str, str]],
+        k: int,
+        known: str,
+        only: EntityType | None = None,
     ) -> list[Hits]:
         """Answer (entity, relation) questions for tails or heads.
 
@@ -453,6 +496,7 @@ class Links:
             questions: The questions.
             k: Number of hits.
             known: See :meth:`ontodex.Engine.tails`.
+            only: The type of the entities that are ranked; ``None`` for all.
         """
         expect_choice("known", known, CHOICES)
         k = checked(k)
@@ -462,13 +506,23 @@ class Links:
         for backward, places, entities, relations in self._by_direction(
             questions, backward=question == "heads"
         ):
-            found = self._in_direction(entities, relations, backward, k, known)
+            found = self._in_direction(entities, relations, backward, k, known, only)
             for at, entity, relation, answer in zip(
                 places, entities, relations, found, strict=True
             ):
                 resolutions = {given: entity.resolution, "relation": relation.resolution}
+                if only is not None:
+                    resolutions["type"] = only.resolution
                 answers[at] = replace(answer, resolutions=resolutions)
         return answered(self._graph, question, answers, start)
+
+    def type_of(self, text: str | None) -> EntityType | None:
+        """Return the entities of a type, or ``None`` for no type.
+
+        Raises:
+            UnknownEntity: If the graph does not have the type.
+        """
+        return None if text is None else entity_type(self._graph, self._known.hierarchy, text)
 
     def embed(
         self, questions: Sequence[tuple[str, str]], *, text_alone: bool
@@ -531,12 +585,15 @@ class Links:
         backward: bool,
         k: int,
         known: str,
+        only: EntityType | None,
     ) -> list[Answer]:
         """Answer questions for tails, or for heads if ``backward``; answers lack resolutions."""
         true = [
             self._known_answers(entity.row, relation.row, backward)
             for entity, relation in zip(entities, relations, strict=True)
         ]
+        if only is not None:
+            true = [only.only(rows) for rows in true]
         queries, offsets = self._queries.of_terms(entities, relations, backward=backward)
         excluded = [
             self._left_out(rows, entity, relation)
@@ -549,10 +606,10 @@ class Links:
         ]
         method = self._queries.method
         if self._reranker is None:
-            found = self._ranked(queries, offsets, k, known, true, excluded)
+            found = self._ranked(queries, offsets, k, known, true, excluded, only)
         else:
             count = max(k, self._reranker.top)
-            found = self._ranked(queries, offsets, count, known, true, excluded)
+            found = self._ranked(queries, offsets, count, known, true, excluded, only)
             texts = self._reranker.questions(entities, relations, backward=backward)
             found = [
                 (rows[:k], scores[:k]) for rows, scores in self._reranker.reordered(texts, found)
@@ -673,10 +730,14 @@ class Links:
         known: str,
         true: Sequence[Rows],
         left_out: Sequence[Rows],
+        only: EntityType | None,
     ) -> list[Scored]:
         searcher = self._searcher(self._queries.space)
-        if known == "only":
-            parts = zip(queries, true, offsets, strict=True)
+        among = true if known == "only" else None
+        if among is None and only is not None:
+            among = [np.setdiff1d(only.rows, rows) for rows in left_out]
+        if among is not None:
+            parts = zip(queries, among, offsets, strict=True)
             return [searcher.among(query, rows, k, own) for query, rows, own in parts]
         return searcher.top(queries, k, left_out, offsets)
 

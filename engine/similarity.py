@@ -18,6 +18,7 @@ from ontodex.engine.answers import (
     no_rows,
     own_row,
 )
+from ontodex.engine.entity_types import EntityType
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities, vectors_of
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hit, Hits, Resolution
@@ -84,11 +85,22 @@ SPAN_METHOD = "phrase similarity (cosine)"
 
 
 def by_phrase(
-    resources: Resources, searcher: Callable[[str], Searcher], texts: Sequence[str], k: int
+    resources: Resources,
+    searcher: Callable[[str], Searcher],
+    texts: Sequence[str],
+    k: int,
+    only: EntityType | None = None,
 ) -> list[Hits]:
     """Rank all entities by the phrase of their label or definition that is most similar to a text.
 
     If a text is an id, the label of its entity is compared.
+
+    Args:
+        resources: Encoders of an opened index.
+        searcher: Returns the searcher of a space, given its name.
+        texts: The texts.
+        k: Number of entities.
+        only: The type of the entities that are ranked; ``None`` for all.
 
     Raises:
         IndexMismatch: If the index was built without phrases.
@@ -107,10 +119,13 @@ def by_phrase(
     terms = [one.unless_named for one in resolved]
     words = [one.words if one.row is None else in_words(graph.labels[one.row]) for one in terms]
     vectors = np.asarray(resources.encoders.text.encode(words))
+    if only is None:
+        found = fetched(searcher(SPAN), vectors, phrases.owners, k, fetch=4 * k)
+    else:
+        own = np.flatnonzero(np.isin(phrases.owners, only.rows))
+        found = [searcher(SPAN).among(vector, own, len(own)) for vector in vectors]
     answers = []
-    for one, (rows, scores) in zip(
-        terms, fetched(searcher(SPAN), vectors, phrases.owners, k, fetch=4 * k), strict=True
-    ):
+    for one, (rows, scores) in zip(terms, found, strict=True):
         best = top_per_owner(rows, phrases.owners, k)
         rows, scores = rows[best], scores[best]
         owners = phrases.owners[rows].tolist()
@@ -122,7 +137,10 @@ def by_phrase(
         resolution = (
             Resolution(text, "free text", None, text) if one.row is None else one.resolution
         )
-        answers.append(Answer(hits, {"text": resolution}, SPAN_METHOD))
+        resolutions = {"text": resolution}
+        if only is not None:
+            resolutions["type"] = only.resolution
+        answers.append(Answer(hits, resolutions, SPAN_METHOD))
     return answered(graph, "search", answers, start)
 
 

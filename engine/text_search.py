@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits_of, no_rows
+from ontodex.engine.entity_types import EntityType
 from ontodex.engine.lexicon import Lexicon
+from ontodex.engine.query_forms import QueryForms, plurals
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hits
@@ -24,7 +26,9 @@ from ontodex.geometry.cosine import score_pairs
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.arrays import runs
-from ontodex.graph.sentences import sentences
+from ontodex.graph.sentences import label_parts, sentences
+from ontodex.graph.text import in_words
+from ontodex.scoring.name_completion import NameCompletion
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 from ontodex.storage.space_names import NAME
 
@@ -48,15 +52,20 @@ LETTERS_WEIGHT, LETTERS_FROM = 0.2, 0.5
 UNKNOWN_WEIGHT = 1.0
 """Weight of the similarity of letters, times the share of unknown words."""
 
-CORRECTED, VARIANT, PART, SENTENCE = 0.97, 0.93, 0.97, 0.97
+CORRECTED, FORM, ABBREVIATED = 0.97, 0.97, 0.9
+VARIANT, PART, SENTENCE = 0.93, 0.97, 0.97
 """Factors of the cosine with the best name.
 
-They are for the corrected spelling, for replaced words, for a part of a label as name, and for one
-sentence of a query of several.
+They are for the corrected spelling, for other forms of a query (see
+:class:`~ontodex.engine.query_forms.QueryForms`), for a name that it abbreviates, for replaced
+words, for a part of a label as name, and for one sentence of a query of several.
 """
 
 CANDIDATES = 64
 """Number of entities with the most similar texts, and with the most similar letters, to score."""
+
+FORMS, EXPANSIONS = 2, 3
+"""Number of other forms of a query, and of names that it abbreviates."""
 
 VARIANTS, NEAR_VARIANT = 6, 32
 """Number of texts with replaced words, and of entities of similar letters to score for each.
@@ -76,11 +85,14 @@ class Query:
 
     Attributes:
         term: What was asked: an entity, if it is an id, or free text.
-        near: Entities of similar letters and their similarities, once for each spelling.
-        others: Further texts, each with the factor of its cosine: the query with corrected
-            spelling, with replaced words, and its sentences, if it has several.
-        candidates: Entities with names like a sentence, or like a text with replaced words.
+        near: Entities of similar letters and their similarities, for the query and for each of the
+            first ``others``: its other forms, and the query with corrected spelling.
+        others: Further texts, each with the factor of its cosine: those of ``near``; and the names
+            that the query abbreviates, its sentences if it has several, or the query with replaced
+            words.
+        candidates: Entities with names like one of the further texts that are not of ``near``.
         unknown: Share of the words that neither the graph nor the text encoder knows.
+        written: Entities that have a name that only writes the query otherwise.
     """
 
     term: ResolvedTerm
@@ -88,6 +100,7 @@ class Query:
     others: list[tuple[str, float]] = field(default_factory=list)
     candidates: list[Rows] = field(default_factory=list)
     unknown: float = 0.0
+    written: Rows = field(default_factory=no_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +111,8 @@ class Parts:
         names: Cosine with the best name.
         texts: Cosine with the whole text.
         parents: Mean cosine with the labels of the parents; with the own label without any.
-        letters: Similarity of letters of the best name.
+        letters: Similarity of letters of the best name; 1 if the query is a part of the label, but
+            for plural and singular.
     """
 
     names: Floats
@@ -124,7 +138,14 @@ class Parts:
         return np.asarray(total / (1 + TEXT_WEIGHT + PARENTS_WEIGHT + LETTERS_WEIGHT + unknown))
 
 
-def search(index: TextSearch, texts: Sequence[str], k: int, *, lexicon: bool) -> list[Hits]:
+def search(
+    index: TextSearch,
+    texts: Sequence[str],
+    k: int,
+    *,
+    lexicon: bool,
+    only: EntityType | None = None,
+) -> list[Hits]:
     """Rank all entities by their names and texts; entities of exactly that name come first.
 
     Args:
@@ -132,31 +153,48 @@ def search(index: TextSearch, texts: Sequence[str], k: int, *, lexicon: bool) ->
         texts: Queries: texts, or ids for the texts of their entities.
         k: Number of hits.
         lexicon: Whether words are also replaced by words of the same meaning.
+        only: The type of the entities that are ranked; ``None`` for all.
     """
     k = checked(k)
     start = time.perf_counter()
+    if only is not None:
+        index = index.within(only.rows)
     graph = index.graph
     resolved = resolve_entities(graph, texts, any_text=True)
     queries = [index.query(one.unless_named, lexicon) for one in resolved]
     vectors = index.vectors(queries)
     exact = [named(graph, one.resolution.text) for one in resolved]
-    found = index.candidates(queries, vectors, exact, max(k, CANDIDATES))
+    firsts = [
+        (rows, 1.0) if len(rows) else (query.written, FORM)
+        for rows, query in zip(exact, queries, strict=True)
+    ]
+    if only is not None:
+        firsts = [(only.only(rows), score) for rows, score in firsts]
+    found = index.candidates(queries, vectors, [rows for rows, _ in firsts], max(k, CANDIDATES))
     answers = []
     for number, (query, rows) in enumerate(zip(queries, found, strict=True)):
-        first = exact[number]
+        first, score_of_first = firsts[number]
         scores = index.parts(query, vectors[number], rows).score(query.unknown)
         best = np.lexsort((rows, -scores))
         scored = (
             np.concatenate([first, rows[best]])[:k],
-            np.concatenate([np.ones(len(first)), scores[best]])[:k],
+            np.concatenate([np.full(len(first), score_of_first), scores[best]])[:k],
         )
         hits = hits_of(graph, scored, no_rows())
-        answers.append(Answer(hits, {"text": resolved[number].resolution}, METHOD))
+        resolutions = {"text": resolved[number].resolution}
+        if only is not None:
+            resolutions["type"] = only.resolution
+        answers.append(Answer(hits, resolutions, METHOD))
     return answered(graph, "search", answers, start)
 
 
-def search_letters(resources: Resources, texts: Sequence[str], k: int) -> list[Hits]:
-    """Rank all entities by the letters of their names; those of exactly that name come first."""
+def search_letters(
+    resources: Resources, texts: Sequence[str], k: int, only: EntityType | None = None
+) -> list[Hits]:
+    """Rank all entities by the letters of their names; those of exactly that name come first.
+
+    See :func:`search`.
+    """
     k = checked(k)
     start = time.perf_counter()
     graph = resources.index.graph
@@ -164,6 +202,11 @@ def search_letters(resources: Resources, texts: Sequence[str], k: int) -> list[H
     for one in resolve_entities(graph, texts, any_text=True):
         exact = named(graph, one.resolution.text)
         rows, similarity = resources.name_similarity.find(one.words)
+        resolutions = {"text": one.resolution}
+        if only is not None:
+            exact, kept = only.only(exact), np.isin(rows, only.rows)
+            rows, similarity = rows[kept], similarity[kept]
+            resolutions["type"] = only.resolution
         others = ~np.isin(rows, exact)
         rows, similarity = rows[others], similarity[others]
         best = np.lexsort((rows, -similarity))
@@ -171,8 +214,7 @@ def search_letters(resources: Resources, texts: Sequence[str], k: int) -> list[H
             np.concatenate([exact, rows[best]])[:k],
             np.concatenate([np.ones(len(exact)), similarity[best]])[:k],
         )
-        hits = hits_of(graph, scored, no_rows())
-        answers.append(Answer(hits, {"text": one.resolution}, LETTERS))
+        answers.append(Answer(hits_of(graph, scored, no_rows()), resolutions, LETTERS))
     return answered(graph, "search", answers, start)
 
 
@@ -192,6 +234,7 @@ class TextSearch:
         names: Vectors of the names, see :func:`~ontodex.graph.entity_names`.
         owners: Row of the entity of each name, ascending.
         similarity: Similarity of the names by letters.
+        completion: The sorted words of the names; without, no abbreviation is expanded.
         encode: From texts to their vectors, of shape (texts, dim).
         tokens: From words to the number of tokens of each, for the spelling.
     """
@@ -204,13 +247,16 @@ class TextSearch:
         names: Vectors,
         owners: NDArray[np.int32],
         similarity: NameSimilarity,
+        completion: NameCompletion | None,
         encode: Callable[[list[str]], NDArray[np.float32]],
         tokens: Callable[[Sequence[str]], list[int]],
     ) -> None:
         self.graph, self.similarity, self.encode = graph, similarity, encode
         self.spelling = Spelling(graph, similarity, tokens)
+        self.forms = QueryForms(graph, similarity, completion)
+        self._tokens = tokens
         self._hierarchy, self._searcher = hierarchy, searcher
-        self._branch: tuple[Rows, Searcher] | None = None
+        self._within: tuple[Rows, Searcher] | None = None
         self._names, self._owners = names, owners
 
     @classmethod
@@ -226,6 +272,7 @@ class TextSearch:
             index.vectors(NAME),
             index.sentences(NAME).owners,
             resources.name_similarity,
+            resources.name_completion,
             lambda texts: resources.encoders.text.encode(texts),
             lambda words: resources.encoders.text.tokens(words),
         )
@@ -242,7 +289,7 @@ class TextSearch:
             self.similarity,
             lengths=np.where(np.isin(owners, rows), self.similarity.lengths, np.float32(np.inf)),
         )
-        other._branch = rows, Searcher(Vectors([self._searcher.vectors[rows]]))
+        other._within = rows, Searcher(Vectors([self._searcher.vectors[rows]]))
         return other
 
     @cached_property
@@ -262,10 +309,21 @@ class TextSearch:
             return Query(term, [names.find(term.resolution.label)])
         text = term.words
         corrected, unknown = self.spelling.corrected(text)
-        near = [names.find(text)] + ([names.find(corrected)] if corrected else [])
-        others = [(corrected, CORRECTED)] if corrected else []
+        forms, abbreviated, written = [], [], no_rows()
+        if term.resolution.id is None:  # the query is no name
+            written = np.array(self.forms.named(text), dtype=np.int64)
+            if not len(written):
+                forms = self.forms.of(text, FORMS)
+            if not len(written) and not forms and self._abbreviates(text):
+                abbreviated = self.forms.expanded(text, EXPANSIONS)
+        if abbreviated:
+            corrected, unknown = None, 0.0
+        spelt = [(form, FORM) for form in forms] + ([(corrected, CORRECTED)] if corrected else [])
+        near = [names.find(text), *(names.find(one) for one, _ in spelt)]
         parts = list(dict.fromkeys(sentences(text))) if SENTENCE_END.search(text) else []
-        if parts:
+        if abbreviated:
+            further = [(name, ABBREVIATED) for name in abbreviated]
+        elif parts:
             further = [(part, SENTENCE) for part in parts]
         elif lexicon:
             variants = self.lexicon.variants(plain(corrected or text), names, VARIANTS)
@@ -273,7 +331,12 @@ class TextSearch:
         else:
             further = []
         candidates = [_nearest(names.find(one), NEAR_VARIANT) for one, _ in further]
-        return Query(term, near, others + further, candidates, unknown)
+        return Query(term, near, spelt + further, candidates, unknown, written)
+
+    def _abbreviates(self, text: str) -> bool:
+        """Return whether a query may be an abbreviation: in capitals, or no word of the encoder."""
+        word = text.strip()
+        return " " not in word and (word.isupper() or self._tokens([plain(word)])[0] > 1)
 
     def vectors(self, queries: Sequence[Query]) -> list[NDArray[np.float32]]:
         """Return the vectors of each query and of its other texts, of shape (texts, dim)."""
@@ -312,11 +375,11 @@ class TextSearch:
         """
         stored = self._searcher.vectors
         own = np.array([rows[0] for rows in vectors]).reshape(len(queries), stored.dim)
-        if self._branch is None:
+        if self._within is None:
             similar = [rows for rows, _ in self._searcher.top(own, most, exclude)]
         else:
-            branch, searcher = self._branch
-            similar = [branch[rows] for rows, _ in searcher.top(own, most)]
+            within, searcher = self._within
+            similar = [within[rows] for rows, _ in searcher.top(own, most)]
         return [
             np.setdiff1d(
                 np.concatenate(
@@ -349,8 +412,20 @@ class TextSearch:
             if len(near):
                 found = np.where(near[places] == rows, similarity[places], 0.0)
                 letters = np.maximum(letters, found)
+        if query.term.row is None:
+            letters[self._has_part(query.term.words, rows)] = 1.0
         names = self._best_names(vectors, factors, rows)
         return Parts(names, texts, self._parents(vectors[0], rows), letters)
+
+    def _has_part(self, text: str, rows: Rows) -> NDArray[np.bool_]:
+        """Return whether a text is a part of the label of each entity, singular or plural."""
+        name = plain(text)
+        wanted = {name, *plurals(name)}
+        labels = map(self.graph.labels.__getitem__, rows.tolist())
+        return np.array(
+            [any(plain(part) in wanted for part in label_parts(in_words(one))) for one in labels],
+            dtype=bool,
+        )
 
     def _best_names(
         self, vectors: NDArray[np.float32], factors: Sequence[float], rows: Rows

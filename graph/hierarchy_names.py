@@ -5,7 +5,7 @@ from __future__ import annotations
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import WELL_KNOWN, contract, local_name
 
-__all__ = ["BROADER", "DOWNWARD", "EQUIVALENT", "PARENT", "SUBCLASS", "UPWARD", "spelt"]
+__all__ = ["BROADER", "DOWNWARD", "EQUIVALENT", "INSTANCE", "PARENT", "SUBCLASS", "UPWARD", "spelt"]
 
 SUBCLASS = frozenset(
     (
@@ -22,6 +22,9 @@ BROADER = frozenset(
 
 EQUIVALENT = frozenset(("equivalentclass", "equivalent class"))
 """Normalised names of the relation between equivalent classes (``owl:equivalentClass``)."""
+
+INSTANCE = frozenset(("rdf:type", "instance of", "instanceof"))
+"""Normalised names of the relation from an individual to its class."""
 
 UPWARD = SUBCLASS | BROADER | {"hypernym", "instance hypernym"}
 """Normalised names that always mean a relation from child to parent."""

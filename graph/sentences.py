@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.text import in_words
 
-__all__ = ["EntitySentences", "entity_names", "entity_sentences", "sentences"]
+__all__ = ["EntitySentences", "entity_names", "entity_sentences", "label_parts", "sentences"]
 
 LANGUAGE = "en"
 """Language whose abbreviations the splitter knows; similar languages are split as well."""
@@ -89,17 +89,19 @@ def entity_names(graph: KnowledgeGraph) -> EntitySentences:
     owners: list[int] = []
     for row, (label, synonyms) in enumerate(zip(graph.labels, graph.synonyms, strict=True)):
         words = in_words(label)
-        own = [words, *synonyms, *_parts(words)]
+        own = [words, *synonyms, *label_parts(words)]
         texts += own
         owners += [row] * len(own)
     return EntitySentences(texts, np.array(owners, dtype=np.int32))
 
 
-def _parts(label: str) -> list[str]:
+def label_parts(label: str) -> list[str]:
     """Return what a label joins by "&", "and", a slash or parentheses; none if it joins nothing.
 
-    >>> _parts("Bread, Rolls and Cakes"), _parts("Film (medium)"), _parts("Asthma, allergic")
-    (['Bread', 'Rolls', 'Cakes'], ['Film', 'medium'], [])
+    >>> label_parts("Bread, Rolls and Cakes"), label_parts("Film (medium)")
+    (['Bread', 'Rolls', 'Cakes'], ['Film', 'medium'])
+    >>> label_parts("Asthma, allergic")
+    []
     """
     if not JOINED.search(label):
         return []

@@ -34,6 +34,31 @@ LONGEST = INSIDE - 1
 AT_ONCE = 16
 """Smallest number of words that are looked up at once, as several may belong to one entity."""
 
+SMALL_WORDS = (
+    "a",
+    "an",
+    "and",
+    "at",
+    "by",
+    "de",
+    "for",
+    "in",
+    "of",
+    "on",
+    "or",
+    "the",
+    "to",
+    "with",
+)
+"""Words whose initials an abbreviation may leave out."""
+
+LONGEST_SMALL = max(map(len, SMALL_WORDS))
+
+WORD_BYTES = np.array(
+    [byte >= 128 or (chr(byte).isalnum() and byte != ord("_")) for byte in range(256)]
+)
+"""Whether a byte of UTF-8 is a part of a word."""
+
 
 @dataclass(frozen=True, eq=False)
 class NameCompletion:
@@ -123,6 +148,39 @@ class NameCompletion:
                 return list(itertools.islice(found.items(), k))
             most *= 4
 
+    def of_initials(self, letters: str, among: NDArray[np.int64], k: int) -> list[tuple[int, int]]:
+        """Return the best of some names whose words start with some letters.
+
+        Each word starts with the next of the letters; of "of", "the" and similar words, either all
+        count or none.
+
+        Args:
+            letters: ASCII letters or digits.
+            among: Numbers of names.
+            k: Largest number of names, one for each entity.
+
+        Returns:
+            Row of the entity and number of the name; labels before synonyms, short ones first.
+
+        Example:
+            >>> from ontodex.graph import GraphBuilder
+            >>> builder = GraphBuilder("units")
+            >>> _ = builder.entity("ex:1", "Coronary care unit")
+            >>> _ = builder.entity("ex:2", "Court", ["Court of the custody of the unfree"])
+            >>> NameCompletion.of(builder.build()).of_initials("CCU", np.arange(3), 5)
+            [(0, 0), (1, 2)]
+        """
+        initials = np.frombuffer(letters.casefold().encode(), dtype=np.uint8)
+        numbers = among[_with_initials(self.data, self.offsets, among, initials)]
+        rows = self.owners[numbers]
+        is_synonym = self.owners[np.maximum(numbers - 1, 0)] == rows
+        is_synonym[numbers == 0] = False
+        best = np.lexsort((self.offsets[numbers + 1] - self.offsets[numbers], is_synonym))
+        of_entities: dict[int, int] = {}
+        for row, number in zip(rows[best].tolist(), numbers[best].tolist(), strict=True):
+            of_entities.setdefault(row, number)
+        return list(itertools.islice(of_entities.items(), k))
+
     def _bound(self, typed: bytes, after: bool) -> int:
         """Return the number of words before a prefix, or before what comes after its words."""
         low, high = 0, len(self.places)
@@ -182,3 +240,63 @@ def _words(name: str) -> Iterator[int]:
     for found in WORD.finditer(name):
         start = found.start()
         yield start if name.isascii() else len(name[:start].encode("utf-8", "replace"))
+
+
+def _with_initials(
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+    initials: NDArray[np.uint8],
+) -> NDArray[np.bool_]:
+    """Return whether each name has some initials, with or without those of small words.
+
+    Args:
+        data: See :class:`NameCompletion`.
+        offsets: See :class:`NameCompletion`.
+        numbers: Numbers of the names.
+        initials: The initials, of shape (words,).
+    """
+    begins, sizes = offsets[numbers], offsets[numbers + 1] - offsets[numbers]  # with the zero
+    ends = np.cumsum(sizes)
+    letters = data[np.arange(sizes.sum()) + np.repeat(begins - ends + sizes, sizes)]
+    inside = WORD_BYTES[letters]
+    starts = np.flatnonzero(inside[1:] > inside[:-1]) + 1
+    starts = np.concatenate([np.flatnonzero(inside[:1]), starts])
+    owners = np.searchsorted(ends, starts, side="right")
+    counts = np.bincount(owners, minlength=len(numbers))
+    found = _same(letters[starts], counts, initials)
+    more = (counts > len(initials))[owners]
+    starts, owners = starts[more], owners[more]
+    large = ~_are_small(letters, starts)
+    counts = np.bincount(owners[large], minlength=len(numbers))
+    return found | _same(letters[starts[large]], counts, initials)
+
+
+def _same(
+    letters: NDArray[np.uint8], counts: NDArray[np.int64], initials: NDArray[np.uint8]
+) -> NDArray[np.bool_]:
+    """Return whether the letters of each name are the initials.
+
+    Args:
+        letters: The letters, name after name.
+        counts: Number of letters of each name.
+        initials: The initials.
+    """
+    fits = counts == len(initials)
+    own = letters[np.repeat(fits, counts)].reshape(-1, len(initials))
+    found: NDArray[np.bool_] = fits.copy()
+    found[fits] = (own == initials).all(axis=1)
+    return found
+
+
+def _are_small(letters: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether the words that start at some places are small words."""
+    padded = np.concatenate([letters, np.zeros(LONGEST_SMALL + 1, dtype=np.uint8)])
+    small = np.zeros(len(starts), dtype=bool)
+    first = padded[starts]
+    for word in map(str.encode, SMALL_WORDS):
+        at = np.flatnonzero(first == word[0])
+        for place, letter in enumerate(word[1:], start=1):
+            at = at[padded[starts[at] + place] == letter]
+        small[at[~WORD_BYTES[padded[starts[at] + len(word)]]]] = True
+    return small

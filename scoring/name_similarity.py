@@ -28,6 +28,9 @@ MOST = 256
 AT_ONCE = 1 << 16
 """Number of names whose trigrams are computed at once."""
 
+WORD_STARTS = " -/(["
+"""Characters before a word."""
+
 SPACE, BITS = ord(" "), 21
 """Code point that separates names, and the number of bits of a code point."""
 
@@ -136,6 +139,25 @@ class NameSimilarity:
         if not len(names):
             return 0.0
         return float(np.sqrt(self._weights[places].sum()) / self.lengths[names].min())
+
+    def with_initials(self, letters: str) -> Rows:
+        """Return the names that have, for each of some letters, a word that starts with it.
+
+        Args:
+            letters: At least one ASCII letter or digit.
+
+        Returns:
+            Numbers of the names, ascending.
+        """
+        having = np.ones(len(self.owners), dtype=bool)
+        for letter in set(plain(letters)):
+            starting = np.zeros(len(self.owners), dtype=bool)
+            for before in WORD_STARTS:
+                key = (ord(before) << 2 * BITS) | (ord(letter) << BITS)
+                first, last = np.searchsorted(self.keys, (key, key + (1 << BITS)))
+                starting[self.names[self.starts[first] : self.starts[last]]] = True
+            having &= starting
+        return np.flatnonzero(having)
 
     def find(self, text: str) -> tuple[Rows, NDArray[np.float64]]:
         """Return up to 256 entities with the most similar names.

@@ -65,6 +65,9 @@ def answer(
     as_json: bool,
     as_tsv: bool,
     as_rdf: bool = False,
+    *,
+    path: bool = False,
+    definition: bool = False,
 ) -> None:
     """Answer one query, or the queries of a file, on stdout.
 
@@ -77,12 +80,16 @@ def answer(
         as_json: Print a single answer as JSON.
         as_tsv: Print a single answer as a table.
         as_rdf: Print N-Quads.
+        path: Add a path to each entity; only with answers that are hits.
+        definition: Add a definition to each entity; only with answers that are hits.
 
     Raises:
         SettingsError: If parts are missing, or options contradict each other.
         Exit: With status 1, if a query of the file is faulty or has no answer.
     """
     expect_one_form(json=as_json, tsv=as_tsv, rdf=as_rdf)
+    if path or definition:
+        ask = _describing(ask, path, definition)
     if queries is not None:
         if any(part is not None for part in parts) or as_tsv:
             what = "--tsv" if as_tsv else "a question"
@@ -104,6 +111,21 @@ def answer(
     if found.error is not None:
         raise found.error
     show(found, json=as_json, tsv=as_tsv, rdf=as_rdf)
+
+
+def _describing(
+    ask: Callable[[Any], Sequence[Answered]], path: bool, definition: bool
+) -> Callable[[Any], Sequence[Answered]]:
+    """Return a function that adds paths and definitions to the hits of each answer."""
+
+    def describing(asked: Any) -> Sequence[Answered]:
+        answers = []
+        for found in ask(asked):
+            assert isinstance(found, ontodex.Hits)  # all commands with these options return hits
+            answers.append(found.described(path=path, definition=definition))
+        return answers
+
+    return describing
 
 
 def expect_one_form(**forms: bool) -> None:

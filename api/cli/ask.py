@@ -19,11 +19,13 @@ from ontodex.cli.columns import (
 from ontodex.cli.options import (
     Also,
     Batch,
+    Definition,
     Device,
     IndexPath,
     Json,
     K,
     KnownChoice,
+    PathShown,
     Picture,
     Quiet,
     Rdf,
@@ -31,7 +33,9 @@ from ontodex.cli.options import (
     Rerank,
     Text,
     Tsv,
+    Type,
 )
+from ontodex.engine.results.about import joined
 from ontodex.engine.results.printable import json_text, printable
 from ontodex.errors import SettingsError
 
@@ -42,20 +46,23 @@ GROUNDED = ("term_id", "term_label", "probability", "decision")
 
 
 def search(
-    index: IndexPath, text: Text = None, k: K = 10,
+    index: IndexPath, text: Text = None, k: K = 10, type: Type = None,
     spans: Annotated[
         bool, typer.Option("--spans", help="Print which phrase matched; needs build --spans.")
     ] = False,
-    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+    queries: Batch = None, path: PathShown = False, definition: Definition = False,
+    json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank all entities by similarity to TEXT."""
     with open_engine(index, device) as engine:
         answer(
             (text,),
             queries,
-            lambda asked: engine.search_batch(singles(asked), k, spans=spans),
+            lambda asked: engine.search_batch(singles(asked), k, spans=spans, type=type),
             json,
             tsv,
+            path=path,
+            definition=definition,
         )
 
 
@@ -68,32 +75,37 @@ def ground(
         str | None,
         typer.Option(help="Name of the column; not needed if there is one.", show_default=False),
     ] = None,
-    branch: Annotated[
-        str | None, typer.Option(help="Keep only this entity and those below.", show_default=False)
-    ] = None,
+    type: Type = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "-o", "--output", help="File to write: .tsv, .csv or .xlsx.", show_default=False
         ),
     ] = None,
+    path: PathShown = False,
+    definition: Definition = False,
     json: Json = False,
     device: Device = "auto",
 ) -> None:
     """Find the term that each text of a column means, or none, with a probability.
 
     The table is printed with the columns term_id, term_label, probability and decision (match or
-    none) added; the term is the most probable one, whatever the decision.
+    none) added, and with --path and --definition also term_path and term_definition; the term is
+    the most probable one, whatever the decision.
     """
     if output is not None:
         expect_table_file(output)
     rows = read_rows(file)
     at = column_of(rows[0], column, file)
     with open_engine(index, device) as engine:
-        found = engine.ground([row[at] for row in rows[1:]], branch=branch)
-    added = [[one.term_id, one.term_label, one.probability, one.decision or None] for one in found]
-    table: list[list[Any]] = [[*rows[0], *GROUNDED]]
-    table += [[*row, *more] for row, more in zip(rows[1:], added, strict=True)]
+        found = engine.ground([row[at] for row in rows[1:]], type=type)
+        found = found.described(path=path, definition=definition)
+    columns = [*GROUNDED, *["term_path"] * path, *["term_definition"] * definition]
+    table: list[list[Any]] = [[*rows[0], *columns]]
+    table += [
+        [*row, *(None if one.decision == "" else joined(getattr(one, name)) for name in columns)]
+        for row, one in zip(rows[1:], found, strict=True)
+    ]
     if output is not None:
         write_rows(table, output)
     if json:
@@ -140,7 +152,8 @@ def similar(
             help="Bytes of the index's folder for projections of conditions; 0 for none."
         ),
     ] = 256 << 20,
-    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+    queries: Batch = None, path: PathShown = False, definition: Definition = False,
+    json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank the other entities by similarity to a text or entity, optionally under a condition."""
     with ontodex.open(
@@ -152,12 +165,15 @@ def similar(
             lambda asked: engine.similar_batch(singles(asked), k, condition=condition),
             json,
             tsv,
+            path=path,
+            definition=definition,
         )
 
 
 def tails(
     index: IndexPath, head: Text = None, relation: Relation = None, k: K = 10,
-    known: KnownChoice = "exclude", also_known: Also = None, queries: Batch = None,
+    known: KnownChoice = "exclude", also_known: Also = None, type: Type = None,
+    queries: Batch = None, path: PathShown = False, definition: Definition = False,
     json: Json = False, tsv: Tsv = False, rdf: Rdf = False, rerank: Rerank = None,
     device: Device = "auto",
 ) -> None:  # fmt: skip
@@ -166,16 +182,19 @@ def tails(
         answer(
             (head, relation),
             queries,
-            lambda asked: engine.tails_batch(asked, k, known),
+            lambda asked: engine.tails_batch(asked, k, known, type=type),
             json,
             tsv,
             rdf,
+            path=path,
+            definition=definition,
         )
 
 
 def heads(
     index: IndexPath, relation: Relation = None, tail: Text = None, k: K = 10,
-    known: KnownChoice = "exclude", also_known: Also = None, queries: Batch = None,
+    known: KnownChoice = "exclude", also_known: Also = None, type: Type = None,
+    queries: Batch = None, path: PathShown = False, definition: Definition = False,
     json: Json = False, tsv: Tsv = False, rdf: Rdf = False, rerank: Rerank = None,
     device: Device = "auto",
 ) -> None:  # fmt: skip
@@ -184,10 +203,12 @@ def heads(
         answer(
             (relation, tail),
             queries,
-            lambda asked: engine.heads_batch(asked, k, known),
+            lambda asked: engine.heads_batch(asked, k, known, type=type),
             json,
             tsv,
             rdf,
+            path=path,
+            definition=definition,
         )
 
 
@@ -247,7 +268,8 @@ def why(
 
 def parents(
     index: IndexPath, text: Text = None, k: K = 10, known: KnownChoice = "include",
-    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+    queries: Batch = None, path: PathShown = False, definition: Definition = False,
+    json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank the entities that are more general than an entity or a text, with probabilities.
 
@@ -260,12 +282,15 @@ def parents(
             lambda asked: engine.parents_batch(singles(asked), k, known),
             json,
             tsv,
+            path=path,
+            definition=definition,
         )
 
 
 def children(
     index: IndexPath, text: Text = None, k: K = 10, known: KnownChoice = "include",
-    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+    queries: Batch = None, path: PathShown = False, definition: Definition = False,
+    json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank the entities that are more specific than an entity or a text, with probabilities.
 
@@ -278,6 +303,8 @@ def children(
             lambda asked: engine.children_batch(singles(asked), k, known),
             json,
             tsv,
+            path=path,
+            definition=definition,
         )
 
 
@@ -306,7 +333,8 @@ def audit(
 
 def entailed_by(
     index: IndexPath, text: Text = None, k: K = 10, known: KnownChoice = "include",
-    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+    queries: Batch = None, path: PathShown = False, definition: Definition = False,
+    json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank the entities that an entity or a text entails, with the sentence that matched.
 
@@ -319,12 +347,15 @@ def entailed_by(
             lambda asked: engine.entailed_by_batch(singles(asked), k, known),
             json,
             tsv,
+            path=path,
+            definition=definition,
         )
 
 
 def entailing(
     index: IndexPath, text: Text = None, k: K = 10, known: KnownChoice = "include",
-    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+    queries: Batch = None, path: PathShown = False, definition: Definition = False,
+    json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank the entities that entail an entity or a text, with the sentence that matched.
 
@@ -337,6 +368,8 @@ def entailing(
             lambda asked: engine.entailing_batch(singles(asked), k, known),
             json,
             tsv,
+            path=path,
+            definition=definition,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +28,9 @@ from ontodex.graph.text import TextSettings
 from ontodex.trainers.links.settings import HyperCLTraining
 
 __all__ = ["COMMANDS"]
+
+FIRST_ADDED = 3
+"""Number of new entities that ``add`` names."""
 
 
 @settings_options
@@ -159,11 +163,23 @@ def add(
     Tables are read by the mappings with which the index was built.
     """
     from ontodex.indexing import read_for
+    from ontodex.storage.index import Index
 
     more = read_for(
         index, *sources, on_error=on_error, format=format, language=language, mapping=mapping
     )
-    say(f"{ontodex.add(more, index, device=device, quiet=quiet)!r}", quiet)
+    opened = Index.open(index)
+    before, known = opened.manifest.graph, opened.graph
+    new = (label for name, label in zip(more.ids, more.labels, strict=True) if not known.find(name))
+    first = list(itertools.islice(new, FIRST_ADDED))
+    opened.close()
+    engine = ontodex.add(more, index, device=device, quiet=quiet)
+    after = engine.index.manifest.graph
+    added = ", ".join(
+        f"{after[what] - before[what]:,} {what}" for what in ("entities", "relations", "triples")
+    )
+    named = f" (such as {'; '.join(first)})" if first else ""
+    say(f"{engine!r}\nadded {added}{named}", quiet)
 
 
 def remove(
@@ -195,10 +211,12 @@ def remove(
 
 
 def info(index: IndexPath) -> None:
-    """Print what an index holds and how it was built, as JSON."""
+    """Print what an index holds, with examples, and how it was built, as JSON."""
+    from ontodex.graph.overview import overview
     from ontodex.storage.index import Index
 
-    typer.echo(json_text(Index.open(index).info(), indent=1))
+    opened = Index.open(index)
+    typer.echo(json_text({**opened.info(), **overview(opened.graph)}, indent=1))
 
 
 def verify(index: IndexPath) -> None:

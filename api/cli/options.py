@@ -10,6 +10,7 @@ import typer
 __all__ = [
     "Also",
     "Batch",
+    "Definition",
     "Device",
     "Format",
     "GraphFiles",
@@ -22,6 +23,7 @@ __all__ = [
     "OnError",
     "Out",
     "Parents",
+    "PathShown",
     "Picture",
     "Quiet",
     "Rdf",
@@ -32,6 +34,7 @@ __all__ = [
     "Text",
     "TextEncoderName",
     "Tsv",
+    "Type",
     "say",
 ]
 
@@ -70,6 +73,20 @@ Batch = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print a table with tabs.")]
+PathShown = Annotated[
+    bool, typer.Option("--path", help="Add the path from a root of the hierarchy to each entity.")
+]
+Definition = Annotated[
+    bool, typer.Option("--definition", help="Add the definition of each entity.")
+]
+Type = Annotated[
+    str | None,
+    typer.Option(
+        help="Only this entity, those below it and their instances; or a prefix of ids, such as "
+        "OMIM:.",
+        show_default=False,
+    ),
+]
 Rdf = Annotated[
     bool, typer.Option("--rdf", help="Print N-Quads: predictions in a named graph, with scores.")
 ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from ontodex.engine.results.about import about, joined, printed
 from ontodex.engine.results.answer_table import AnswerTable
 from ontodex.engine.results.printable import printable
 from ontodex.errors import LookupFailed, SettingsError
@@ -75,6 +76,9 @@ class Hit:
             predicted parents and children if it could be fitted; otherwise ``None``.
         text: The sentence or phrase that matched, in searches that compare sentences or phrases;
             otherwise ``None``.
+        path: Labels on a shortest path from a root of the hierarchy to the entity, the root first;
+            see :meth:`Hits.described`.
+        definition: Definition of the entity; see :meth:`Hits.described`.
     """
 
     id: str
@@ -83,6 +87,8 @@ class Hit:
     known: bool
     probability: float | None = None
     text: str | None = None
+    path: tuple[str, ...] | None = None
+    definition: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes that are not ``None`` as plain data."""
@@ -153,6 +159,24 @@ class Hits(AnswerTable[Hit]):
     def _parts(self) -> tuple[Hit, ...]:
         return self.hits
 
+    def described(self, *, path: bool = True, definition: bool = True) -> Hits:
+        """Return the answer with the place in the hierarchy and the definition of each hit.
+
+        They are printed below the hits, and are in all other forms of the answer. Relations have
+        neither.
+
+        Args:
+            path: Add :attr:`Hit.path` to each entity that has parents.
+            definition: Add :attr:`Hit.definition` to each entity that has one.
+        """
+        if self.question == "relations":
+            return self
+        hits = tuple(
+            replace(hit, **about(self._graph, hit.id, path=path, definition=definition))
+            for hit in self.hits
+        )
+        return replace(self, hits=hits)
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle; its graph has only the entities of the query and the hits."""
         query = [
@@ -186,6 +210,8 @@ class Hits(AnswerTable[Hit]):
                 f"{rank:>4}  {hit.score:7.4f}  {probability}{mark:<{marked}}  {hit.id:<{width}}  "
                 f"{hit.label}{text}"
             )
+            indent = " " * (len(lines[-1]) - len(f"{hit.id:<{width}}  {hit.label}{text}"))
+            lines += [indent + line for line in printed(hit.path, hit.definition)]
         if not self.hits:
             lines.append("      nothing found")
         if self.known_left_out.count:
@@ -227,12 +253,12 @@ class Hits(AnswerTable[Hit]):
             *COLUMNS,
             *(
                 name
-                for name in ("probability", "text")
+                for name in ("probability", "text", "path", "definition")
                 if any(getattr(hit, name) is not None for hit in self.hits)
                 or (name == "probability" and self.question in HIERARCHICAL)
             ),
         ]
-        return columns, [[getattr(hit, name) for name in columns] for hit in self.hits]
+        return columns, [[joined(getattr(hit, name)) for name in columns] for hit in self.hits]
 
     @property
     def triples(self) -> list[tuple[str, str, str, float]]:

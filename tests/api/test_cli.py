@@ -22,13 +22,23 @@ def test_from_a_file_to_answers(shell, tmp_path, tiny_encoder, small_graph):
     assert "training" in err
     status, out, _ = shell("info", index)
     assert (status, json.loads(out)["graph"]["entities"]) == (0, small_graph.n_entities)
+    relations = {one["label"]: one for one in json.loads(out)["relations"]}
+    assert relations["eats"]["triples"] == 20
+    assert relations["eats"]["example"].split(" eats ")[0] in small_graph.labels
+    assert json.loads(out)["hierarchy"] == {
+        "entities": 53,
+        "roots": 1,
+        "first_roots": ["thing"],
+        "depth": 4,
+    }
     status, out, _ = shell("eval", "kgc", index, tmp_path / "farm")
     assert status == 0
     assert 0 < json.loads(out)["tail.mrr"] <= 1
     status, out, _ = shell("verify", index)
     assert (status, "whole" in out) == (0, True)
     (tmp_path / "new.tsv").write_text("ex:dog\tex:eats\tex:bone\n")
-    assert shell("add", index, tmp_path / "new.tsv", "-q")[0] == 0
+    status, _, err = shell("add", index, tmp_path / "new.tsv")
+    assert (status, "added 1 entities, 0 relations, 1 triples (such as bone)" in err) == (0, True)
     status, out, _ = shell("tails", index, "dog", "eats", "--known", "only", "--tsv")
     assert (status, "ex:bone\tbone" in out) == (0, True)
     assert shell("remove", index, "--links", tmp_path / "new.tsv", "-q")[0] == 0

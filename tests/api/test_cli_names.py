@@ -5,6 +5,8 @@ import json
 import openpyxl
 import pytest
 
+from tests.conftest import PLACES
+
 
 def test_a_column_is_grounded_and_its_rows_stay(shell, small_index, tmp_path):
     table = tmp_path / "typed.csv"
@@ -25,6 +27,48 @@ def test_a_column_is_grounded_and_its_rows_stay(shell, small_index, tmp_path):
     assert [one["term_id"] for one in json.loads(out)["groundings"]] == [
         *("ex:dog", None, "ex:cow", "ex:dog")
     ]
+    more = ("--path", "--definition")
+    status, out, _ = shell("ground", small_index, table, "--column", "what, exactly", *more)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert rows[0][-2:] == ["term_path", "term_definition"]
+    assert rows[1][-2:] == [
+        "thing > animal > tame animal > dog",
+        "a tame animal that lives in a farm",
+    ]
+    assert rows[2] == ["2", *[""] * 7]
+
+
+def test_paths_and_definitions_are_added_to_answers(shell, small_index, tmp_path):
+    asked = {
+        "search": ["farm"],
+        "similar": ["house"],
+        "tails": ["dog", "lives in"],
+        "heads": ["eats", "dog"],
+        "parents": ["dog"],
+        "children": ["place"],
+    }
+    for command, parts in asked.items():
+        line = [command, small_index, *parts, "-k", "3", "--device", "cpu", "--tsv"]
+        status, out, err = shell(*line, "--path", "--definition")
+        assert (status, err) == (0, "")
+        assert out.splitlines()[0].split("\t")[-2:] == ["path", "definition"]
+    (tmp_path / "asked.txt").write_text("farm\n")
+    line = ["search", small_index, "-k", "1", "--path", "--queries", tmp_path / "asked.txt"]
+    assert json.loads(shell(*line)[1])["hits"][0]["path"] == ["thing", "place", "farm"]
+
+
+def test_answers_of_a_type(shell, small_index):
+    below = {"ex:place", *(f"ex:{name}" for name in PLACES)}
+    for parts in (["search", small_index, "dog"], ["tails", small_index, "dog", "lives in"]):
+        for option in ("place", "ex:"):
+            status, out, err = shell(*parts, "-k", "5", "--type", option, "--json")
+            assert (status, err) == (0, "")
+            answer = json.loads(out)
+            assert len(answer["hits"]) == 5
+            assert answer["query"]["type"]["text"] == option
+            assert option == "ex:" or {hit["id"] for hit in answer["hits"]} <= below
+    status, _, err = shell("search", small_index, "dog", "--type", "nowhere")
+    assert (status, "as type, found free text 'nowhere'" in err) == (1, True)
 
 
 def test_a_workbook_is_read_and_written(shell, small_index, tmp_path):
@@ -35,7 +79,7 @@ def test_a_workbook_is_read_and_written(shell, small_index, tmp_path):
     book.save(tmp_path / "typed.xlsx")
     made = tmp_path / "made.xlsx"
     status, out, err = shell(
-        "ground", small_index, tmp_path / "typed.xlsx", "--branch", "place", "-o", made
+        "ground", small_index, tmp_path / "typed.xlsx", "--type", "place", "-o", made
     )
     assert (status, out, err) == (0, "", "")
     rows = list(openpyxl.load_workbook(made).active.iter_rows(values_only=True))
@@ -52,7 +96,7 @@ def test_a_workbook_is_read_and_written(shell, small_index, tmp_path):
         (["--column", "nmae"], 2, "did you mean 'name'"),
         ([], 2, "expected --column with one of 'name', 'more', found none"),
         (["--column", "name", "-o", "x.pdf"], 2, "ends in .tsv, .csv or .xlsx, found '.pdf'"),
-        (["--column", "name", "--branch", "nowhere"], 1, "found free text 'nowhere'"),
+        (["--column", "name", "--type", "nowhere"], 1, "found free text 'nowhere'"),
     ],
 )
 def test_wrong_usage_is_explained(shell, small_index, tmp_path, arguments, status, says):

@@ -417,3 +417,21 @@ def test_a_name_is_found_outside_the_text_candidates(tmp_path, tiny_encoder, sma
         assert engine.resources.candidates("text") is not None
         assert engine.search("a comon hare", k=1)[0].id == "ex:hare"
         assert len(engine.similar("a comon hare", k=1)) == 1
+
+
+def test_a_text_that_the_encoder_cuts_is_said(small_index):
+    long, short = "a wild dog in the forest " * 20, "a wild dog in the forest"
+    with ontodex.open(small_index, device="cpu") as engine:
+        said = "the text encoder reads only the first of its 122 tokens"
+        for found in (
+            engine.similar(long),
+            engine.parents(long),
+            engine.tails(long, "lives in"),
+            engine.heads("lives in", long),
+        ):
+            assert said in str(found)
+        for found in (engine.similar(short), engine.tails("dog", "lives in"), engine.search(long)):
+            assert "tokens" not in str(found)
+        one, other = engine.similar_batch([long, "ex:nothing"])
+        assert said in one.resolutions["text"].hint
+        assert other.error is not None

@@ -1,9 +1,9 @@
-"""Grounding: names, ids, other texts, branches, and the rule that is fitted to a graph."""
+"""Grounding: names, ids, other texts, types, and the rule that is fitted to a graph."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_a_misspelt_name_is_a_match_and_another_text_is_not(zoo):
     )
     assert other.decision == "none"
     assert other.probability < zoo.ground(texts).threshold <= one.probability
-    assert json.loads(zoo.ground(texts).to_json())["groundings"][0] == dataclasses.asdict(one)
+    assert json.loads(zoo.ground(texts).to_json())["groundings"][0] == one.to_dict()
 
 
 def test_the_rule_is_stored_and_an_update_keeps_it(zoo, tmp_path, tiny_encoder):
@@ -94,10 +94,10 @@ def test_a_graph_with_few_synonyms_takes_the_shipped_rule(small_index):
     assert len(SHIPPED.weights) == len(FEATURES)
 
 
-def test_only_terms_of_the_branch_are_kept(small_index):
+def test_only_terms_of_the_type_are_kept(small_index):
     with ontodex.open(small_index, device="cpu") as engine:
         texts = ["dog", "forrest", "farm", "a very wild duck", "place"]
-        found = engine.ground(texts, branch="place")
+        found = engine.ground(texts, type="place")
         assert {one.term_label for one in found} <= {"place", *PLACES}
         assert [one.term_label for one in found][1:3] == ["forest", "farm"]
         assert (found[0].decision, found[2].decision, found[4].decision) == (
@@ -105,8 +105,8 @@ def test_only_terms_of_the_branch_are_kept(small_index):
             "match",
             "match",
         )
-        with pytest.raises(UnknownEntity, match="a branch, found free text 'nowhere'"):
-            engine.ground(texts, branch="nowhere")
+        with pytest.raises(UnknownEntity, match="as type, found free text 'nowhere'"):
+            engine.ground(texts, type="nowhere")
 
 
 @pytest.mark.parametrize("texts", ["dog", ["dog", None], [1]])
@@ -179,3 +179,19 @@ def test_the_threshold_keeps_wrong_answers_and_other_words_apart():
 def test_a_lead_is_the_difference_from_the_best_other():
     assert grounding._lead(np.array([0.75])).tolist() == [0.75]
     assert grounding._lead(np.array([0.5, 0.5])).tolist() == [0.0, 0.0]
+
+
+def test_described_terms_have_paths_and_definitions(small_index):
+    with ontodex.open(small_index, device="cpu") as engine:
+        plain = engine.ground(["dog", "", "thing"])
+        found = plain.described()
+        assert [one.term_path for one in found] == [
+            ("thing", "animal", "tame animal", "dog"),
+            None,
+            None,
+        ]
+        assert found[0].term_definition == "a tame animal that lives in a farm"
+        assert list(found.to_pandas().columns)[-2:] == ["term_path", "term_definition"]
+        assert "term_path" not in plain.to_tsv() + plain.to_json()
+        assert "thing > animal > tame animal > dog" in str(found)
+        assert str(pickle.loads(pickle.dumps(found))) == str(found)

@@ -260,3 +260,65 @@ def test_answers_of_an_engine(small_index: Path) -> None:
         assert [tuple(row) for row in hits.to_pandas().to_numpy()] == [
             (hit.id, hit.label, hit.score, hit.known) for hit in hits
         ]
+
+
+def test_described_hits_have_paths_and_definitions(small_graph: KnowledgeGraph) -> None:
+    found = (
+        Hit("ex:young-dog", "young dog", 0.5, True, None, "a young dog"),
+        Hit("ex:thing", "thing", 0.25, False),
+        Hit("ex:n1", "thing 1", 0.125, False),
+    )
+    plain = Hits(found, "search", {"text": DOG}, "cosine", 1.0, small_graph)
+    hits = plain.described()
+    assert [hit.path for hit in hits] == [
+        ("thing", "animal", "tame animal", "dog", "young dog"),
+        None,
+        None,
+    ]
+    assert [hit.definition for hit in hits] == [None, "whatever there is", None]
+    lines = str(hits).splitlines()
+    assert [line.strip() for line in lines[3:6:2]] == [
+        "thing > … > tame animal > dog > young dog",
+        "whatever there is",
+    ]
+    assert lines[3].index("thing") == lines[2].index("ex:young-dog")
+    assert [line for line in lines if line in str(plain).splitlines()] == str(plain).splitlines()
+    table = csv.DictReader(io.StringIO(hits.to_tsv()), dialect="excel-tab")
+    assert [(row["path"], row["definition"]) for row in table] == [
+        ("thing > animal > tame animal > dog > young dog", ""),
+        ("", "whatever there is"),
+        ("", ""),
+    ]
+    as_json = json.loads(hits.to_json())["hits"]
+    assert as_json[0]["path"] == list(hits[0].path or ())
+    assert "definition" not in as_json[0]
+    assert [hit.path for hit in plain.described(path=False)] == [None] * 3
+    assert plain.described(path=False, definition=False).to_json() == plain.to_json()
+    copied = pickle.loads(pickle.dumps(hits))
+    assert str(copied) == str(hits)
+
+
+def test_relations_are_not_described(small_graph: KnowledgeGraph) -> None:
+    builder = GraphBuilder("one name twice")
+    builder.triple("a", "is_a", "b"), builder.triple("b", "a", "c")
+    builder.entity("a", "a", definition="the first")
+    relation = (Hit("a", "a", 0.5, False),)
+    hits = Hits(relation, "relations", {"head": DOG, "tail": DOG}, "cosine", 1.0, builder.build())
+    assert hits.described().hits == relation
+
+
+def test_a_path_ends_in_a_hierarchy_with_cycles() -> None:
+    builder = GraphBuilder("cycles")
+    for child, parent in (("a", "b"), ("b", "a"), ("b", "c"), ("d", "e"), ("e", "d")):
+        builder.triple(child, "is_a", parent)
+    found = tuple(Hit(name, name, 0.5, False) for name in "acd")
+    hits = Hits(found, "search", {"text": DOG}, "cosine", 1.0, builder.build())
+    assert [hit.path for hit in hits.described()] == [("c", "b", "a"), None, None]
+
+
+def test_a_path_is_the_first_of_a_description(small_index: Path) -> None:
+    with ontodex.open(small_index, device="cpu") as engine:
+        for hit in engine.search("dog", k=60).described():
+            paths = engine.describe(hit.id).paths
+            assert hit.path == (paths[0] if paths else None)
+            assert hit.definition == (engine.describe(hit.id).definition or None)

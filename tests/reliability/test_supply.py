@@ -1,4 +1,4 @@
-"""No network access, and a complete page of dependencies."""
+"""The guard against network access, and a complete page of dependencies."""
 
 from __future__ import annotations
 
@@ -15,25 +15,8 @@ else:
 from tests.reliability.supply import PAGE, ROOT, WHY, brought, licence, normal, weights
 
 
-def test_the_whole_demo_runs_without_a_network(tmp_path: Path) -> None:
-    script = Path(__file__).with_name("without_network.py")
-    command = [
-        sys.executable,
-        str(script),
-        "--output",
-        str(tmp_path / "demo"),
-        "--device",
-        "cpu",
-        "--quiet",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "forbidden" not in done.stderr
-    assert "Done in" in done.stdout
-
-
 def test_the_network_guard_blocks_connections() -> None:
-    """The guard that the test above relies on blocks connections."""
+    """The guard that ``tests/api/test_demo.py`` relies on blocks connections."""
     folder = str(Path(__file__).parent)
     code = (
         f"import sys; sys.path.insert(0, {folder!r}); from without_network import forbid; "

@@ -1,4 +1,4 @@
-"""Run by test_supply.py: the demo, in a process that may not open a connection.
+"""Run by ``tests/api/test_demo.py``: the demo, in a process that may not open a connection.
 
 The training runs have 20 batches each. The index goes to a given folder.
 """
