@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,11 +19,12 @@ from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, plain_name, text_of
 from ontodex.readers.formats import FOLDER, FolderFormat, Source, expect_folder
+from ontodex.readers.mapping.entities import named_mapping
 from ontodex.readers.mapping.headers import ID, EntityColumns
 from ontodex.readers.problems import Problems
-from ontodex.readers.table_files import name_freebase, read_table
+from ontodex.readers.table_files import add_rows, name_freebase, read_table
+from ontodex.readers.tables.mapping import column_names
 from ontodex.readers.tables.table import Table
-from ontodex.readers.tables.values import cell_parts, one_line
 
 __all__ = ["NUMBERED", "SPLITS"]
 
@@ -264,38 +266,21 @@ def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
 
 def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read a table of entities with a header: id, label, synonyms (joined by ``|``), definition."""
-    columns: EntityColumns | None = None
-    alternatives: dict[str, str] = {}
-    for number, line in lines_of(path, problems):
-        if not line or line.isspace():
-            continue
-        cells = line.split("\t")
-        if columns is None:
-            columns = EntityColumns.of(cells)
-            if not columns.id:
-                problems.report(f"expected a header with one of {', '.join(ID)}", number, str(path))
-                return
-        elif len(cells) != columns.width or not cells[columns.id[0]].strip():
-            problems.report(
-                f"expected {columns.width} columns and an id, found {line[:60]!r}",
-                number,
-                str(path),
-            )
-        else:
-            identifier = one_line(cells[columns.id[0]])
-            labels = [cells[at] for at in columns.label if cells[at].strip()]
-            builder.entity(
-                identifier,
-                label=next(iter(labels), ""),
-                synonyms=[*_listed(columns.synonyms, cells), *labels],
-                definition=next((cells[at] for at in columns.definition if cells[at].strip()), ""),
-            )
-            alternatives.update(dict.fromkeys(_listed(columns.alternatives, cells), identifier))
-    builder.replace(alternatives)
+    filled = ((at, line) for at, line in lines_of(path, problems) if line and not line.isspace())
+    rows = ((number, line.split("\t")) for number, line in filled)
+    number, names = next(rows, (1, []))
+    header = EntityColumns.of(names)
+    if not header.id:
+        problems.report(f"expected a header with one of {', '.join(ID)}", number, str(path))
+        return
 
+    def report(what: str, number: int) -> None:
+        problems.report(what, number, str(path))
 
-def _listed(places: Sequence[int], cells: Sequence[str]) -> list[str]:
-    return [part for at in places for part in cell_parts(cells[at], "|")]
+    mapping = named_mapping(header, columns := column_names(names))
+    lists = dict.fromkeys((*mapping.synonyms, *mapping.alternative_ids), "|")
+    mapping = replace(mapping, separators=lists)
+    add_rows(mapping, columns, rows, builder, problems, Table(), report)
 
 
 def _read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ontodex.errors import ReadError
@@ -48,15 +47,12 @@ class Document(NamedTuple):
         problems: Receives the faults of the file.
         lists: Records of each list of the file by its name, or of each kind of XML element.
         is_record: Whether the file is a single object.
-        called: For columns that were renamed to ``head``, ``relation``, ``tail`` or ``id``, the
-            original name in the mapping by the new name.
     """
 
     path: Path
     problems: Problems
     lists: Mapping[str, Sequence[Record]]
     is_record: bool = False
-    called: Mapping[str, str] = MappingProxyType({})
 
     def __str__(self) -> str:
         return str(self.path)
@@ -224,11 +220,7 @@ class _Rows:
     def _read_by(self, of: Resolved) -> Sheet:
         given, mapping = any(self.mappings), of.mapping
         columns = [name for name in self._names if given or name not in mapping.ignored]
-        instead = {} if given else header_names(mapping)
-        rows: list[tuple[int, list[str]]] = [
-            *self._above,
-            (len(self._above) + 1, [instead.get(one, one) for one in columns]),
-        ]
+        rows: list[tuple[int, list[str]]] = [*self._above, (len(self._above) + 1, columns)]
         for number, cells in self._rows:
             if not 1 < len(cells) <= len(self._names):
                 rows.append((number, cells))
@@ -236,7 +228,7 @@ class _Rows:
                 row := dict(zip(self._names, map(str.strip, cells), strict=False))
             ):
                 rows.append((number, [of.cell(one, row[one]) for one in columns if one in row]))
-        return self._sheet._replace(rows=rows, has_header=not self._above, columns=columns)
+        return self._sheet._replace(rows=rows, has_header=not self._above)
 
 
 class _Lists:
@@ -271,14 +263,8 @@ class _Lists:
         problems = self._source.problems
         found: list[Joined] = []
         for table, of in zip(self.tables, keys, strict=True):
-            records = self._read_by(table.title, of)
-            instead = header_names(of.mapping)
-            document = Document(
-                self._source.path,
-                problems,
-                {table.title: records},
-                called={new: old for old, new in instead.items()},
-            )
+            lists = {table.title: self._read_by(table.title, of)}
+            document = Document(self._source.path, problems, lists)
             found.append((document, of.mapping))
             problems = problems.of(problems.source)  # faults of the document are reported once
         return found
@@ -298,13 +284,6 @@ def _renames(mapping: TableMapping, table: KeyedTable) -> bool:
     return bool({*filter(None, (mapping.head, *mapping.id))} - {*first})
 
 
-def header_names(mapping: TableMapping) -> dict[str, str]:
-    """Return the new names (``head``, ``id``, …) of columns of a joined table, by old name."""
-    if mapping.head:
-        return {mapping.head: "head", mapping.relation: "relation", mapping.tail: "tail"}
-    return dict.fromkeys(mapping.id, "id")
-
-
 def _are_columns(names: Sequence[str]) -> bool:
     """Return whether names are distinct, more than one, and have letters, as names of columns."""
     return len({*names}) == len(names) > 1 and all(map(LETTER.search, filter(None, names)))
@@ -322,9 +301,8 @@ def _table(key: str, records: Sequence[Record]) -> KeyedTable:
 
 def _joined(record: Record, of: Resolved) -> Record:
     """Return a record with foreign keys replaced by ids."""
-    instead = header_names(of.mapping)
     return {
-        instead.get(key, key): of.cell(key, cell_of(record[key])) if of.has(key) else record[key]
+        key: of.cell(key, cell_of(record[key])) if of.has(key) else record[key]
         for key in record
         if key not in of.mapping.ignored
     }

@@ -145,8 +145,11 @@ def _object_piece(source: Any, session: Session) -> Piece:
             f"format: expected None for a source in memory, found {settings.format!r}"
         )
     name = source.source if is_graph else type(source).__name__
-    of = Source(Path(type(source).__name__), settings, content=source)
-    return Piece(of, session.problems(name), read_object)
+    problems, of = session.problems(name), Source(Path(type(source).__name__), settings)
+    if not is_frame(source):
+        return Piece(replace(of, content=source), problems, read_object)
+    content = table_of_frame(source, problems)
+    return Piece(replace(of, content=content), problems, read_tabular)
 
 
 def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
@@ -301,7 +304,7 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
     mappings = session.settings.mappings
     count += any(mapping.keys or mapping.id_prefix for mapping in mappings)
     tables = {
-        number: table_of_frame(content) if is_frame(content) else content
+        number: content
         for number, piece in enumerate(pieces)
         if _may_join(content := piece.source.content, count)
     }
@@ -344,4 +347,4 @@ def _may_join(content: Any, count: int) -> bool:
     """Tell whether a content is a table or document to join, given the number of pieces."""
     if isinstance(content, Document):
         return count > 1 or len(content.lists) > 1
-    return count > 1 and (isinstance(content, Path | Sheet) or is_frame(content))
+    return count > 1 and isinstance(content, Path | Sheet)

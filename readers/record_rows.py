@@ -43,6 +43,7 @@ class RecordRows:
 
     Args:
         records: The records that are entities.
+        key: Key of the ids of records, if it does not have the name of an id.
 
     Attributes:
         found: Rows of the records.
@@ -51,12 +52,13 @@ class RecordRows:
         columns: Names of the cells in all rows.
     """
 
-    def __init__(self, records: Sequence[Record]) -> None:
+    def __init__(self, records: Sequence[Record], key: str = "") -> None:
+        self._key = key or "id"
         self.found: list[Row] = []
         self.inside: list[Row] = []
         self.links: list[tuple[str, str, str]] = []
         self.columns: set[str] = set()
-        self._own = {text_of(record, ID): text_of(record, LABELS) for record in records}
+        self._own = {self._id(record): text_of(record, LABELS) for record in records}
         label_counts = Counter(map(normalise, self._own.values()))
         named = (
             (identifier, normalise(label))
@@ -78,7 +80,7 @@ class RecordRows:
             above: Path of the parent.
             parent: Id of the parent.
         """
-        identifier, label = text_of(record, ID), text_of(record, LABELS)
+        identifier, label = self._id(record), text_of(record, LABELS)
         path = (*above, label or identifier)
         children = {key: value for key, value in record.items() if is_children(key, value)}
         if kind and identifier.isdigit() and not self._is_own(identifier, label):
@@ -86,14 +88,11 @@ class RecordRows:
         if label and not identifier:
             is_category = above or children
             identifier = path_of(path) if is_category else self._by_label.get(normalise(label), "")
-        own = {
-            key: name
-            for names, name in ((ID, "id"), (LABELS, "label"))
-            if (key := key_of(record, names))
-        }
-        taken = {*children, "id", "label"}.difference(own)
+        keys = (self._key_of_id(record), self._key), (key_of(record, LABELS), "label")
+        own = {key: name for key, name in keys if key}
+        taken = {*children, self._key, "label"}.difference(own)
         rest = {own.get(key, key): value for key, value in record.items() if key not in taken}
-        row = self.row(rest, identifier or label) | ({"id": identifier} if identifier else {})
+        row = self.row(rest, identifier or label) | ({self._key: identifier} if identifier else {})
         if parent:
             row["parent"] = row.get("parent") or parent
         self.columns.update(row)
@@ -102,6 +101,13 @@ class RecordRows:
             if is_named(child):
                 self.add(child, above=path, parent=identifier)
         return identifier or label
+
+    def _key_of_id(self, record: Record) -> str:
+        return self._key if self._key in record else key_of(record, ID)
+
+    def _id(self, record: Record) -> str:
+        key = self._key_of_id(record)
+        return one_line(plain(record[key])) if key else ""
 
     def _is_own(self, identifier: str, label: str) -> bool:
         """Return whether an id, together with a label if one is given, belongs to a record."""

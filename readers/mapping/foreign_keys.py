@@ -106,7 +106,8 @@ class KeyedTable:
         """
         if not self.columns.guess:
             return self.columns.are_labelled
-        labels = [cell for cell in self.cells[self.columns.guess] if cell]
+        label = [*self.cells][self.columns.label[0]]
+        labels = [cell for cell in self.cells[label] if cell]
         return bool(labels) and do_differ(labels)
 
     @cached_property
@@ -185,13 +186,13 @@ class ForeignKeys:
             self.own[other] = self.own[other] or key
         if any(self.found) and not any(table.foreign for table in tables):
             for number in range(len(tables)):
-                self.found[number] |= self._more_of(number) or self._of_its_own(number)
+                self.found[number] |= self._of_its_own(number)
 
     def _own(self, table: KeyedTable) -> str:
         if table.ends or len(table.key) > 1:
             return ""
         names = [*table.cells]
-        ids = [names[at] for at in (*table.columns.id, *(at for at, _ in table.columns.keys))]
+        ids = [names[at] for at in (*table.columns.id, *table.columns.keys)]
         shared = [
             name
             for name in table.others
@@ -312,23 +313,6 @@ class ForeignKeys:
         if (number, column) not in self._names:
             self._names[number, column] = frozenset(self._tables[number].cells[column])
         return self._names[number, column]
-
-    def _more_of(self, number: int) -> dict[str, tuple[int, str]]:
-        """Return the key of a table without labels as a foreign key to one table with labels.
-
-        Its numbers must be keys of that table, and of no other table with labels.
-        """
-        own, table = self.own[number], self._tables[number]
-        if not own or table.are_labelled or self.found[number] or not are_numbers(table.cells[own]):
-            return {}
-        labelled = [
-            other
-            for other, one in enumerate(self._tables)
-            if one.are_labelled and self.own[other] == own
-        ]
-        named = table.named(own)
-        of = [other for other in labelled if named.are_in(self._keys_in(other, own))]
-        return {own: (of[0], own)} if len(of) == 1 else {}
 
     def _of_its_own(self, number: int) -> dict[str, tuple[int, str]]:
         """Return the foreign keys of a table to itself.

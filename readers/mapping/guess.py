@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
 from ontodex.readers.mapping.entities import guess_entities
 from ontodex.readers.mapping.headers import EntityColumns, entity_columns
 from ontodex.readers.mapping.paths import is_path_name
-from ontodex.readers.mapping.triples import names_ends, own_columns, triples_mapping
-from ontodex.readers.tables.mapping import TableMapping, column_names, renamed
+from ontodex.readers.mapping.triples import names_ends, of_triples, own_columns, triples_mapping
+from ontodex.readers.tables.mapping import TableMapping, column_names
 from ontodex.readers.tables.rows import Rows
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.values import LETTER, NUMBER
@@ -40,7 +40,6 @@ def guess_mapping(
     table: Table,
     remark: Callable[[str], None],
     *,
-    columns: Sequence[str] = (),
     negated: bool = False,
 ) -> tuple[TableMapping | None, Rows]:
     """Guess what the columns of a table hold, by its header and its rows.
@@ -50,7 +49,6 @@ def guess_mapping(
         rows: (number, cells) of every row below; read only if the header does not name triples.
         table: The table; receives the cells of columns that may name rows of other tables.
         remark: Receives remarks on the guess.
-        columns: Names of the columns in the mapping, if they differ from the header.
         negated: Read the negated rows only; if false, all other rows.
 
     Returns:
@@ -58,56 +56,44 @@ def guess_mapping(
         no relation.
     """
     if not names:
-        of_triples = column_names([""] * 3)
-        head, relation, tail = of_triples
-        unnamed = TableMapping(
-            columns=tuple(of_triples), header=False, head=head, relation=relation, tail=tail
-        )
-        return of_table(unnamed, {}, table), rows
+        columns = column_names([""] * 3)
+        unnamed = of_triples(columns, (0, 1, 2), header=False)
+        return of_table(unnamed, table), rows
+    columns = column_names(names)
+    if table.join and table.join.head:
+        ends = (table.join.head, table.join.relation, table.join.tail)
+        return of_table(of_triples(names, [columns.index(end) for end in ends]), table), rows
     found = triples_mapping(names)
     entities = own_columns(names, of_others=table.is_of_others)
     if found is None and not entities and names_ends(names):
         return None, rows
-    own = column_names(names)
     if found is None:
-        values = {
-            at: table.declared.values[name]
-            for at, name in enumerate(columns or own)
-            if name in table.declared.values
-        }
-        header = _with_declared(entities or EntityColumns.of(names), columns or own, table, values)
+        values = {name: why for name, why in table.declared.values.items() if name in columns}
+        header = _with_declared(entities or EntityColumns.of(names), columns, table)
         taken = [*rows]
         rows = iter(taken)
-        found = guess_entities(header, own, taken, table, remark, negated=negated)
-        left_out = {own[at]: why for at, why in values.items() if own[at] not in found.used}
+        found = guess_entities(header, columns, taken, table, remark, negated=negated)
+        left_out = {name: why for name, why in values.items() if name not in found.used}
         found = replace(found, ignored={**found.ignored, **left_out})
-    return of_table(found, dict(zip(own, columns, strict=False)), table), rows
+    return of_table(found, table), rows
 
 
-def _with_declared(
-    header: EntityColumns, columns: Sequence[str], table: Table, values: Mapping[int, str]
-) -> EntityColumns:
-    """Return the columns of a header, changed by the declarations of a data package.
+def _with_declared(header: EntityColumns, columns: Sequence[str], table: Table) -> EntityColumns:
+    """Return the columns of a header with the id that a join or a data package names.
 
-    The declared primary key is the id, and columns of declared values are left out.
+    Columns that a data package declares as numbers, dates or the like are left out.
     """
-    key = [at for at, name in enumerate(columns) if table.declared.key == (name,)]
-    if key and key[0] not in header.label:
-        header = replace(header, id=(key[0],), keys=())
-    gone = {*values, *header.id}
-    others = tuple(other for other in header.others if other[0] not in gone)
-    return replace(header, others=others)
+    joined, declared = table.join.id if table.join else (), table.declared.key
+    key = joined or (declared if len(declared) == 1 else ())
+    if key and key[0] in columns and (joined or columns.index(key[0]) not in header.label):
+        header = header.identified(columns.index(key[0]))
+    values = table.declared.values
+    return replace(header, others=tuple(at for at in header.others if columns[at] not in values))
 
 
-def of_table(mapping: TableMapping, called: Mapping[str, str], table: Table) -> TableMapping:
-    """Return a mapping completed for a table: with its name, column names and keys.
-
-    Args:
-        mapping: The mapping.
-        called: New names of columns by their names in the mapping.
-        table: The table, with the keys by which it is joined.
-    """
-    mapping = replace(renamed(mapping, called), table=table.name)
+def of_table(mapping: TableMapping, table: Table) -> TableMapping:
+    """Return a mapping completed for a table: with its name, and the keys by which it is joined."""
+    mapping = replace(mapping, table=table.name)
     if table.join is None:
         return mapping
     return replace(

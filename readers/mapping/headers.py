@@ -55,9 +55,6 @@ OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
 ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
 """A name of a column of ids that contains the kind of their entities: "product id"."""
 
-OF_A_PLACE = re.compile("(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)")
-"""A name of numbers that rows may share, such as "zip code"; ids only if rows differ in them."""
-
 OWN = (*NAMES["whole_name"], "first", "last", "family", "given")
 """First words of names such as "full name", which mean a name of the row's own entity."""
 
@@ -96,7 +93,7 @@ class EntityColumns:
     """Positions of the columns of entities in a header, best first.
 
     Attributes:
-        width: Number of columns.
+        names: The header, without white space around the names.
         id: Identifiers; without them, labels identify rows.
         label: Labels; further columns, and further labels of a repeated id, are synonyms.
         synonyms: Synonyms.
@@ -104,9 +101,9 @@ class EntityColumns:
         alternatives: Alternative ids.
         parents: Parents, by id or label.
         obsolete: Columns that mark obsolete entities, which are left out.
-        others: (position, name) of all other columns.
-        keys: (position, name) of columns of keys; the rows decide which one is the id.
-        guess: Name of the label column, if it may label another entity; otherwise empty.
+        others: All other columns.
+        keys: Columns of keys; the rows decide which one is the id.
+        guess: Whether the label column may label another entity; the rows decide.
         levels: Levels of a hierarchy, broadest first.
         level_of: Kind of the levels.
         full_name: First and last name of people, if there is no other label.
@@ -114,7 +111,7 @@ class EntityColumns:
             ("country", "countryLabel").
     """
 
-    width: int
+    names: tuple[str, ...]
     id: tuple[int, ...]
     label: tuple[int, ...]
     synonyms: tuple[int, ...]
@@ -122,9 +119,9 @@ class EntityColumns:
     alternatives: tuple[int, ...]
     parents: tuple[int, ...]
     obsolete: tuple[int, ...]
-    others: tuple[tuple[int, str], ...]
-    guess: str = ""
-    keys: tuple[tuple[int, str], ...] = ()
+    others: tuple[int, ...]
+    guess: bool = False
+    keys: tuple[int, ...] = ()
     levels: tuple[int, ...] = ()
     level_of: str = ""
     full_name: tuple[int, ...] = ()
@@ -149,11 +146,9 @@ class EntityColumns:
         full_name = () if any({*plain[at]} & {*LABEL} for at in labels) else _full_name(plain)
         labels = () if full_name else labels
         pair = () if ids or labels or full_name else _paired(plain)
-        of_kind = _of_its_kind(plain, ("id", "code", "number"))
-        of_place = of_kind if any(OF_A_PLACE.fullmatch(plain[at][-1]) for at in of_kind) else ()
-        ids = ids or pair[:1] or (() if of_place else of_kind)
+        ids = ids or pair[:1] or _of_its_kind(plain, ("id", "code", "number"))
         are_named = bool(labels or full_name) and ID_OF.fullmatch(plain[0][-1])
-        keys = () if ids else of_place or (_keys(plain) if are_named else ())
+        keys = _keys(plain) if are_named and not ids else ()
         of_rows = (*synonyms, *definitions, *alternatives, *parents, *obsolete, *full_name)
         said = {*ids, *labels, *of_rows}
         labels = tuple(
@@ -178,58 +173,70 @@ class EntityColumns:
         if labels:
             synonyms += tuple(at for at in _further_names(plain) if at not in {*said, *labels})
         taken = {*ids, *labels, *synonyms, *of_rows, *levels, *value_labels.values()}
-        rest = tuple(
-            (place, str(name).strip()) for place, name in enumerate(names) if place not in taken
-        )
+        rest = tuple(at for at in range(len(names)) if at not in taken)
         if guessed:
             is_sure = (
                 bool(pair) or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
             )
         else:
             is_sure = not {*labels} & {*kinds} or bool(parents)
-        guess = str(names[labels[0]]).strip() if ids and not is_sure else ""
         return cls(
-            len(names),
-            ids,
-            labels,
-            synonyms,
-            definitions,
-            alternatives,
-            parents,
-            obsolete,
-            rest,
-            guess,
-            tuple((at, str(names[at]).strip()) for at in keys),
-            levels,
-            level_of,
-            full_name,
-            tuple(value_labels.items()),
+            names=tuple(str(name).strip() for name in names),
+            id=ids,
+            label=labels,
+            synonyms=synonyms,
+            definition=definitions,
+            alternatives=alternatives,
+            parents=parents,
+            obsolete=obsolete,
+            others=rest,
+            guess=bool(ids) and not is_sure,
+            keys=keys,
+            levels=levels,
+            level_of=level_of,
+            full_name=full_name,
+            value_labels=tuple(value_labels.items()),
         )
 
     @classmethod
     def of_others(cls, names: Sequence[str]) -> EntityColumns:
         """Find the columns if rows describe rows of another table and have no labels."""
         columns = cls.of(names)
-        said = [
-            (at, str(names[at]).strip())
-            for at in (*columns.label, *columns.full_name, *columns.definition)
-        ]
+        said = (*columns.label, *columns.full_name, *columns.definition)
         others = tuple(sorted((*columns.others, *said)))
-        return replace(columns, label=(), full_name=(), definition=(), guess="", others=others)
+        return replace(columns, label=(), full_name=(), definition=(), guess=False, others=others)
+
+    def identified(self, at: int) -> EntityColumns:
+        """Return the columns with ``at`` as the id; other possible ids become others."""
+        ids = (at, *(one for one in self.id if one != at)) if at in self.id else (at,)
+        others = {*self.others, *self.keys, *self.id}.difference(ids)
+        return replace(
+            self,
+            id=ids,
+            label=tuple(one for one in self.label if one != at),
+            full_name=() if at in self.full_name else self.full_name,
+            parents=tuple(one for one in self.parents if one != at),
+            others=tuple(sorted(others)),
+            keys=(),
+        )
 
     def labelled(self, label: int) -> EntityColumns:
         """Return the columns with another label column; columns of further names are synonyms."""
-        named = [(at, name) for at, name in self.others if at != label]
-        further = [named[place][0] for place in _further_names(spelt([name for _, name in named]))]
-        rest = tuple(other for other in named if other[0] not in further)
-        return replace(self, label=(label,), synonyms=(*self.synonyms, *further), others=rest)
+        others = [at for at in self.others if at != label]
+        further = _further_names(spelt([self.names[at] for at in others]))
+        synonyms = [others[place] for place in further]
+        return replace(
+            self,
+            label=(label,),
+            synonyms=(*self.synonyms, *synonyms),
+            others=tuple(at for at in others if at not in synonyms),
+        )
 
     @property
     def told(self) -> int:
         """Number of columns with a known name."""
-        return self.width - sum(
-            normalise(name) not in (*LABEL_ALONE, *KINDS) for _, name in self.others
-        )
+        unknown = sum(normalise(self.names[at]) not in (*LABEL_ALONE, *KINDS) for at in self.others)
+        return len(self.names) - unknown
 
     @property
     def are_labelled(self) -> bool:
@@ -286,7 +293,7 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
 
     >>> columns = entity_columns(["ID", "Label", "Parent_ID", "food"])
     >>> columns.id, columns.label, columns.parents, columns.others
-    ((0,), (1,), (2,), ((3, 'food'),))
+    ((0,), (1,), (2,), (3,))
     >>> entity_columns(["dog", "is_a", "animal"])
     """
     columns = EntityColumns.of(names)

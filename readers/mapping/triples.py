@@ -16,6 +16,7 @@ __all__ = [
     "link_columns",
     "names_ends",
     "no_relation",
+    "of_triples",
     "own_columns",
     "triples_mapping",
 ]
@@ -98,18 +99,23 @@ def _triples_mapping(names: tuple[str, ...]) -> TableMapping | None:
         for name in found
         if (label := next((label for label in _labels_of(name) if label in places), None))
     }
-    return _of_places(names, tuple(places[name] for name in found), labels)
+    return of_triples(names, tuple(places[name] for name in found), labels)
 
 
-def _of_places(
-    names: Sequence[str], ends: Sequence[int], labels: Mapping[int, int] = MappingProxyType({})
+def of_triples(
+    names: Sequence[str],
+    ends: Sequence[int],
+    labels: Mapping[int, int] = MappingProxyType({}),
+    *,
+    header: bool = True,
 ) -> TableMapping:
-    """Return the mapping of a header, given the positions of head, relation and tail.
+    """Return the mapping of a table, given the positions of head, relation and tail.
 
     Args:
         names: The header.
         ends: Positions of head, relation and tail.
         labels: Positions of the columns of their labels, by position.
+        header: Whether the table has the header.
     """
     columns, places = column_names(names), _places(names)
     negation = negation_in(spelt(names))
@@ -117,6 +123,7 @@ def _of_places(
     justification, tool = ("" if at is None else columns[at] for at in review)
     mapping = TableMapping(
         columns=tuple(columns),
+        header=header,
         head=columns[ends[0]],
         relation=columns[ends[1]],
         tail=columns[ends[2]],
@@ -147,12 +154,12 @@ def _of_an_id(
         heads
         or relation is None
         or tail is None
-        or entities.width != 3
-        or entities.width - len(entities.others) > len(told)
+        or len(names) != 3
+        or len(names) - len(entities.others) > len(told)
     ):
         return None
     columns = (entities.id[0], places[relation], places[tail])
-    return _of_places(names, columns)
+    return of_triples(names, columns)
 
 
 def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityColumns | None:

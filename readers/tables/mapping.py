@@ -23,7 +23,6 @@ __all__ = [
     "mapping_from",
     "mapping_to",
     "mappings_text",
-    "renamed",
 ]
 
 Texts = tuple[str, ...]
@@ -165,6 +164,11 @@ class TableMapping:
         return bool(self.head)
 
     @property
+    def names_rows(self) -> bool:
+        """Whether a column has ids, labels or paths of rows."""
+        return bool(self.id or self.label or self.label_parts or self.path or self.levels)
+
+    @property
     def used(self) -> Texts:
         """The columns that are read, without duplicates."""
         single = (getattr(self, name) for name in SINGLE)
@@ -193,46 +197,10 @@ def chosen_mapping(
     >>> chosen_mapping([any_table, pets], "people", ["name"])
     """
     fitting = [one for one in mappings if one.fits(columns)]
+    fitting.sort(key=lambda one: one.columns != tuple(columns))
     by_name = (one for one in fitting if table and one.table == table)
     by_columns = (one for one in fitting if not one.table or one.columns == tuple(columns))
     return next(by_name, next(by_columns, None))
-
-
-def renamed(mapping: TableMapping, called: Mapping[str, str]) -> TableMapping:
-    """Return a mapping with renamed columns.
-
-    Args:
-        mapping: The mapping.
-        called: New names of columns by their names in the mapping; other columns keep their names.
-
-    Example:
-        >>> found = renamed(TableMapping(id=("id",), ignored={"x": "empty"}), {"id": "film_id"})
-        >>> found.id, found.ignored
-        (('film_id',), {'x': 'empty'})
-    """
-
-    def of(name: str) -> str:
-        return called.get(name, name)
-
-    found: dict[str, Any] = {}
-    for one in dataclasses.fields(TableMapping):
-        value = getattr(mapping, one.name)
-        if one.name == "labels_of":
-            found[one.name] = {of(column): of(label) for column, label in value.items()}
-        elif one.name == "relations":
-            found[one.name] = {
-                of(column): dataclasses.replace(
-                    relation, by=relation.by if relation.by in ROWS_BY else of(relation.by)
-                )
-                for column, relation in value.items()
-            }
-        elif isinstance(value, Mapping):
-            found[one.name] = {of(column): inside for column, inside in value.items()}
-        elif isinstance(value, tuple) and one.name != "rows":
-            found[one.name] = tuple(map(of, value))
-        elif one.name in SINGLE:
-            found[one.name] = of(value)
-    return dataclasses.replace(mapping, **found)
 
 
 def column_names(header: Sequence[str]) -> list[str]:
