@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, plain_name, text_of
-from ontodex.readers.formats import FOLDER, FolderFormat, Source, expect_folder
+from ontodex.readers.formats import FOLDER, Source, expect_folder, folder_format
 from ontodex.readers.mapping.entities import named_mapping
 from ontodex.readers.mapping.headers import ID, EntityColumns
 from ontodex.readers.problems import Problems
@@ -225,7 +225,7 @@ def _numbers(path: Path, layout: _Layout, problems: Problems) -> Iterator[tuple[
             )
 
 
-NUMBERED = FolderFormat(
+NUMBERED = folder_format(
     "numbered",
     "A benchmark in triples of numbers: a folder of OpenKE or LibKGE.",
     matches=lambda folder: _layout(folder) is not None,

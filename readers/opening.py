@@ -308,8 +308,8 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
         for number, piece in enumerate(pieces)
         if _may_join(content := piece.source.content, count)
     }
-    names = [pieces[number].source.table.name for number in tables]
-    found = dict(zip(tables, joined([*tables.values()], names, mappings), strict=True))
+    of_pieces = [pieces[number].source.table for number in tables]
+    found = dict(zip(tables, joined([*tables.values()], of_pieces, mappings), strict=True))
     joins = [join for of_piece in found.values() for _, join in of_piece]
     join_names = frozenset(join.table for join in joins)
     given = {id(mapping) for mapping in mappings}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -68,7 +68,6 @@ class RecordRows:
         self._by_label = {
             label: identifier for identifier, label in named if label_counts[label] == 1
         }
-        self._maps = _maps(records)
 
     def add(self, record: Record, kind: str = "", above: Category = (), parent: str = "") -> str:
         """Add the rows of a record and its nested entities; return its id, or else its label.
@@ -141,8 +140,6 @@ class RecordRows:
         for key, value in said.items():
             if not isinstance(value, dict) or is_named(value):
                 yield f"{before}{key}", self._cell(value, key, head)
-            elif key in self._maps:
-                yield f"{before}{key}", self._cell(_listed(value), key, head)
             elif len(value) == 1 and next(iter(value)).startswith("$"):
                 yield f"{before}{key}", self._cell(next(iter(value.values())), key, head)
             else:
@@ -201,36 +198,6 @@ def _said(key: str, value: Any) -> Iterator[tuple[str, Any]]:
             (key if own.startswith("$") else f"{key} {own}", inside)
             for own, inside in value.items()
         )
-
-
-def _maps(records: Sequence[Record]) -> set[str]:
-    """Return the keys of objects that are maps, in which no key occurs in half of the objects."""
-    count, keys = Counter[str](), defaultdict[str, Counter[str]](Counter)
-    left: list[Any] = [[*records]]
-    while left:
-        value = left.pop()
-        for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
-            if isinstance(inside, dict) and isinstance(key, str):
-                count[key] += 1
-                keys[key].update([*inside])
-            if isinstance(inside, dict | list):
-                left.append(inside)
-    return {
-        key
-        for key, found in keys.items()
-        if 2 * max(found.values(), default=count[key]) < count[key]
-    }
-
-
-def _listed(value: Record) -> list[Any]:
-    """Return the values of a map, or the keys if the values are numbers.
-
-    If all values are objects, they become records whose ids are the keys.
-    """
-    if is_map_of_records(value) and any(value.values()):
-        return under_ids(value)
-    is_counted = all(isinstance(one, int | float) or one is None for one in value.values())
-    return [*value] if is_counted else [*value.values()]
 
 
 def is_map_of_records(value: Any) -> bool:

@@ -95,9 +95,7 @@ def _lines(path: Path, lines: Iterator[bytes], problems: Problems) -> Iterator[A
             try:
                 yield json.loads(line)
             except (ValueError, RecursionError) as error:
-                problems.report(
-                    f"expected a JSON document a line, found a fault ({error})", number, str(path)
-                )
+                problems.report(f"expected a JSON document a line, found a fault ({error})", number)
 
 
 def read_records(

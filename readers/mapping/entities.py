@@ -89,12 +89,12 @@ def guess_entities(
         negated: Guess relations from the rows whose links the table negates; if false, from all
             other rows.
     """
-    table.own_labels = header.are_labelled and not header.guess
+    table.own_labels = header.are_labelled
     fitting = [row for row in rows if len(row[1]) == len(columns)]
     lines = [cells for _, cells in fitting]
     header = _identified(lines, _with_filled_labels(lines, header))
     paths = _path_columns(lines, header)
-    if not table.is_of_others and (header.guess or not header.are_labelled):
+    if not (table.is_of_others or header.are_labelled):
         header = _labelled(lines, header, paths, remark)
     level_of, own = _own_path(lines, header, paths)
     mapping = named_mapping(header, columns, paths, own)
@@ -214,15 +214,8 @@ def _labelled(
 ) -> EntityColumns:
     """Return the columns with a column of labels that has no name of labels, if there is one.
 
-    Columns of paths are excluded. A column whose name may name another entity (``director_name``)
-    is excluded if rows share its values.
+    Columns of paths are excluded.
     """
-    if header.guess:
-        label = header.label[0]
-        if do_differ([cell for cells in rows if (cell := cells[label].strip())]):
-            return header
-        others = tuple(sorted((*header.others, label)))
-        header = replace(header, label=(), others=others, guess=False)
     ids = {cells[at].strip() for cells in rows for at in header.id}
     for at in header.others:
         if at not in paths and are_labels([cells[at].strip() for cells in rows], ids):

@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import islice
 
 from ontodex.graph.names import spellings
-from ontodex.readers.mapping.entities import do_differ
 from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, EntityColumns, spelt
 from ontodex.readers.mapping.keys import is_key, table_of
 from ontodex.readers.tables.keys import MARKS, parts_of
@@ -98,17 +97,10 @@ class KeyedTable:
         """The columns by what their names say."""
         return EntityColumns.of([*self.cells])
 
-    @cached_property
+    @property
     def are_labelled(self) -> bool:
-        """Whether rows have labels.
-
-        A label column whose name may mean another entity counts only if its labels are distinct.
-        """
-        if not self.columns.guess:
-            return self.columns.are_labelled
-        label = [*self.cells][self.columns.label[0]]
-        labels = [cell for cell in self.cells[label] if cell]
-        return bool(labels) and do_differ(labels)
+        """Whether rows have labels."""
+        return self.columns.are_labelled
 
     @cached_property
     def labels(self) -> Sequence[str]:
@@ -127,13 +119,6 @@ class KeyedTable:
     def is_unique(self, column: str) -> bool:
         """Tell whether the cells of a column are all filled and different."""
         return len({*self.cells[column]} - {""}) == len(self.cells[column]) > 0
-
-    def is_repeated(self, column: str, other: str) -> bool:
-        """Tell whether nearly all filled cells of ``other`` equal the cell of ``column``."""
-        pairs = [
-            pair for pair in zip(self.cells[column], self.cells[other], strict=True) if pair[1]
-        ]
-        return sum(one == same for one, same in pairs) >= TOLD * len(pairs) > 0
 
     def counts(self, column: str) -> Counter[str]:
         """Return the number of occurrences of each cell of a column that names something."""
@@ -328,6 +313,7 @@ class ForeignKeys:
             is_alike = not {*forms}.isdisjoint(PARENT) or any(map(ALIKE.fullmatch, forms))
             if (
                 name not in table.others
+                or name == own
                 or name in self.found[number]
                 or (by_number and not (is_alike or is_key(name)))
             ):
@@ -340,10 +326,8 @@ class ForeignKeys:
                 if is_alike or not by_number
                 else [key for key in enumerate(self.own) if key[1] and key[0] != number]
             )
-            if (
-                named.are_in(self._keys_in(number, own))
-                and not table.is_repeated(own, name)
-                and not any(named.are_in(self._keys_in(*key)) for key in others)
+            if named.are_in(self._keys_in(number, own)) and not any(
+                named.are_in(self._keys_in(*key)) for key in others
             ):
                 found[name] = (number, own)
         return found

@@ -103,7 +103,6 @@ class EntityColumns:
         obsolete: Columns that mark obsolete entities, which are left out.
         others: All other columns.
         keys: Columns of keys; the rows decide which one is the id.
-        guess: Whether the label column may label another entity; the rows decide.
         levels: Levels of a hierarchy, broadest first.
         level_of: Kind of the levels.
         full_name: First and last name of people, if there is no other label.
@@ -120,7 +119,6 @@ class EntityColumns:
     parents: tuple[int, ...]
     obsolete: tuple[int, ...]
     others: tuple[int, ...]
-    guess: bool = False
     keys: tuple[int, ...] = ()
     levels: tuple[int, ...] = ()
     level_of: str = ""
@@ -167,19 +165,16 @@ class EntityColumns:
             for at in range(len(plain))
             if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said
         ]
-        labels = labels or guessed or (() if full_name else tuple(kinds[:1]))
         ids = ids or keys[:1]
+        if guessed and (not ids or pair or guessed[0] - 1 in ids or _is_own(plain[guessed[0]])):
+            labels = guessed
+        elif not (labels or full_name) and (parents or not ids):
+            labels = tuple(kinds[:1])
         levels, level_of = level_columns(names)
         if labels:
             synonyms += tuple(at for at in _further_names(plain) if at not in {*said, *labels})
         taken = {*ids, *labels, *synonyms, *of_rows, *levels, *value_labels.values()}
         rest = tuple(at for at in range(len(names)) if at not in taken)
-        if guessed:
-            is_sure = (
-                bool(pair) or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
-            )
-        else:
-            is_sure = not {*labels} & {*kinds} or bool(parents)
         return cls(
             names=tuple(str(name).strip() for name in names),
             id=ids,
@@ -190,7 +185,6 @@ class EntityColumns:
             parents=parents,
             obsolete=obsolete,
             others=rest,
-            guess=bool(ids) and not is_sure,
             keys=keys,
             levels=levels,
             level_of=level_of,
@@ -204,7 +198,7 @@ class EntityColumns:
         columns = cls.of(names)
         said = (*columns.label, *columns.full_name, *columns.definition)
         others = tuple(sorted((*columns.others, *said)))
-        return replace(columns, label=(), full_name=(), definition=(), guess=False, others=others)
+        return replace(columns, label=(), full_name=(), definition=(), others=others)
 
     def identified(self, at: int) -> EntityColumns:
         """Return the columns with ``at`` as the id; other possible ids become others."""

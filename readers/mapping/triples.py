@@ -143,7 +143,6 @@ def _of_an_id(
 
     The result is ``None`` for other headers.
     """
-    told = {*entities.id, *(entities.label if entities.guess else ())}
     relation = next((name for name in NAMES["clear_relation"] if name in places), None)
     tails = [
         name for _, tail in STEMS for name in (tail, f"{tail} id", f"{tail} label", f"{tail} name")
@@ -155,7 +154,7 @@ def _of_an_id(
         or relation is None
         or tail is None
         or len(names) != 3
-        or len(names) - len(entities.others) > len(told)
+        or len(names) - len(entities.others) > len(entities.id)
     ):
         return None
     columns = (entities.id[0], places[relation], places[tail])

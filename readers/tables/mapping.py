@@ -231,44 +231,32 @@ def mapping_from(values: Any, where: str) -> TableMapping:
     """
     found = _expect_keys(TableMapping, values, where)
     for name, value in found.items():
-        default = getattr(TableMapping, name, None)
-        where_it_is = f"{where}: {name}"
-        if name == "relations":
+        default, place = getattr(TableMapping, name, None), f"{where}: {name}"
+        if default is None:
+            of_column = OF_COLUMNS.get(name, _text)
             found[name] = {
-                str(column): RelationColumn(
-                    **_scalars(RelationColumn, of or {}, f"{name} {column}")
-                )
-                for column, of in _expect_map(value, where_it_is).items()
-            }
-        elif name in ("negation", "keys"):
-            found[name] = {
-                str(column): _texts(cells, where_it_is)
-                for column, cells in _expect_map(value, where_it_is).items()
-            }
-        elif default is None:
-            found[name] = {
-                str(column): _text(of, where_it_is)
-                for column, of in _expect_map(value, where_it_is).items()
+                str(column): of_column(of, f"{place}: {column}")
+                for column, of in _expect_map(value, place).items()
             }
         elif isinstance(default, tuple):
-            found[name] = _texts(value, where_it_is)
+            found[name] = _texts(value, place)
         elif isinstance(default, str):
-            found[name] = _text(value, where_it_is)
+            found[name] = _text(value, place)
         elif not isinstance(value, bool):
-            raise SettingsError(f"{where_it_is}: expected true or false, found {value!r}")
+            raise SettingsError(f"{place}: expected true or false, found {value!r}")
     try:
         return TableMapping(**found)
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}") from None
 
 
-def _scalars(kind: type, values: Any, where: str) -> dict[str, Any]:
-    found = _expect_keys(kind, values, where)
+def _relation(values: Any, where: str) -> RelationColumn:
+    found = _expect_keys(RelationColumn, values or {}, where)
     for name, value in found.items():
-        expected = type(getattr(kind, name))
+        expected = type(getattr(RelationColumn, name))
         if not isinstance(value, expected):
             raise SettingsError(f"{where}: {name}: expected a {expected.__name__}, found {value!r}")
-    return found
+    return RelationColumn(**found)
 
 
 def _expect_keys(kind: type, values: Any, where: str) -> dict[str, Any]:
@@ -297,6 +285,10 @@ def _text(value: Any, where: str) -> str:
 def _texts(value: Any, where: str) -> Texts:
     several = value if isinstance(value, list | tuple) else [value]
     return tuple(_text(one, where) for one in several)
+
+
+OF_COLUMNS = {"relations": _relation, "negation": _texts, "keys": _texts}
+"""What is said of columns in fields whose values are not texts."""
 
 
 def mapping_to(mapping: TableMapping) -> dict[str, Any]:

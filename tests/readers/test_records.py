@@ -231,25 +231,6 @@ def test_a_tree_is_a_hierarchy(write) -> None:
     }
 
 
-def test_keys_that_are_values(write) -> None:
-    records = [
-        {"name": "Malta", "languages": {"mlt": "Maltese", "eng": "English"}, "above": {"EU": 1}},
-        {"name": "Ireland", "languages": {"gle": "Irish", "eng": "English"}, "above": {"EU": 1}},
-        {
-            "name": "Samoa",
-            "languages": {"smo": "Samoan", "eng": "English"},
-            "above": {"Oceania": 2},
-        },
-        {"name": "France", "languages": {"fra": "French"}, "above": {"EU": 1}},
-        {"name": "Monaco", "languages": {"fra": "French"}, "above": {"Europe": 1}},
-        {"name": "Togo", "languages": {"fra": "French"}, "above": {"Africa": 1}},
-        {"name": "Tonga", "languages": {"ton": "Tongan"}, "above": {"Oceania": 2}},
-    ]
-    found = known(read(write("a.json", json.dumps(records)), on_error="skip"))
-    assert {("Malta", "languages", "English"), ("Monaco", "languages", "French")} <= found
-    assert ("Ireland", "above", "EU") in found
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
