@@ -105,6 +105,7 @@ def opened(sources: Sequence[Any], session: Session) -> list[Piece]:
             name,
             frozenset(names) - {name, ""},
             is_alone=len(names) == 1,
+            negated=session.settings.negated,
             mappings=session.settings.mappings,
             declared=_declared(piece.source),
         )
@@ -323,7 +324,7 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
                 join.table,
                 others - {join.table, ""},
                 is_alone=False,
-                is_of_others=bool(join.rows_about),
+                negated=session.settings.negated,
                 declared=piece.source.table.declared,
                 mappings=(join,) if id(join) in given else (),
                 join=None if id(join) in given else join,

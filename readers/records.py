@@ -104,8 +104,6 @@ def read_records(
     builder: GraphBuilder,
     problems: Problems,
     table: Table,
-    *,
-    negated: bool = False,
 ) -> None:
     """Read objects as rows of a table whose header is their keys: triples or entities.
 
@@ -119,7 +117,6 @@ def read_records(
         builder: Receives the triples, or the entities and their links.
         problems: Receives faulty objects.
         table: Has the given mappings; receives the mappings that were used.
-        negated: Read negated records only; if false, all other records.
 
     Raises:
         ReadError: If there are no objects, or no links are found in them.
@@ -147,9 +144,7 @@ def read_records(
         names, header = _names(found, builder.source)
         cells = enumerate(([row.get(name, "") for name in names] for row in found), start=1)
         sheet = Sheet(path, "", [(0, header), *cells], has_header=True, unit="record")
-        read_table(
-            sheet, builder, problems, table, negated=negated, may_lack_links=bool(rows.links)
-        )
+        read_table(sheet, builder, problems, table, may_lack_links=bool(rows.links))
     for head, relation, tail in rows.links:
         builder.triple(head, relation, tail)
 

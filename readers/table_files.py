@@ -41,7 +41,6 @@ def read_table(
     table: Table,
     split: str = "train",
     *,
-    negated: bool = False,
     may_lack_links: bool = False,
 ) -> None:
     """Read a table with the given mapping that fits it, or else with a guessed mapping.
@@ -57,7 +56,6 @@ def read_table(
         problems: Receives lines that are neither triples nor entities.
         table: Has the given mappings; receives the mapping that was used.
         split: The split that triples are in.
-        negated: Read negated rows only; if false, all other rows.
         may_lack_links: Whether entities without links, of unknown columns, are no error.
 
     Raises:
@@ -81,7 +79,7 @@ def read_table(
     rows = _fitted(chain(first, rows), width, problems if names else None)
     mapping = given
     if mapping is None:
-        mapping, rows = guess_mapping(names, rows, table, problems.remark, negated=negated)
+        mapping, rows = guess_mapping(names, rows, table, problems.remark)
     else:
         _remark_on_new(mapping, columns, problems)
     if mapping is None:
@@ -93,14 +91,12 @@ def read_table(
         header = sssom_header(cells[0] for _, cells in comments) if is_text else None
         unnamed = None if names or split != "train" else _Unnamed()
         rows = _of_width(rows, misfits, unnamed)
-        add_rows(
-            mapping, columns, rows, builder, problems, table, report, header, split, negated=negated
-        )
+        add_rows(mapping, columns, rows, builder, problems, table, report, header, split)
         if unnamed:
             unnamed.warn(problems)
         name_freebase(builder)
         return
-    add_rows(mapping, columns, rows, builder, problems, table, report, negated=negated)
+    add_rows(mapping, columns, rows, builder, problems, table, report)
     is_known = given or table.join or table.declared.types or own_columns(names)
     if not (is_known or may_lack_links or builder.relation_ids()):
         raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(source))
@@ -124,8 +120,6 @@ def add_rows(
     report: Callable[[str, int], None],
     header: SssomHeader | None = None,
     split: str = "train",
-    *,
-    negated: bool = False,
 ) -> None:
     """Add triples, or entities and their links, from rows whose mapping is known.
 
@@ -139,16 +133,13 @@ def add_rows(
         report: Receives the faults of rows that are neither triples nor entities, with the number.
         header: The comments above a table of triples; ``None`` if it cannot have any.
         split: The split that triples are in.
-        negated: Read negated rows only; if false, all other rows.
     """
     table.read_by.append(mapping)
     if not mapping.are_triples:
-        add_entities(
-            mapping, columns, rows, builder, table, report, problems.remark, negated=negated
-        )
+        add_entities(mapping, columns, rows, builder, table, report, problems.remark)
         return
     builder.prefixes.update(header.prefixes if header else {})
-    triples = TripleRows(mapping, columns, header, negated=negated)
+    triples = TripleRows(mapping, columns, header, table)
     for number, cells in rows:
         if not triples.add(cells, builder, split):
             report("expected head, relation and tail, found an empty cell", number)

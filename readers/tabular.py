@@ -111,16 +111,16 @@ def read_tabular(source: Source, builder: GraphBuilder, problems: Problems) -> N
     Raises:
         ReadError: If the content is neither triples nor entities.
     """
-    content, negated = source.content, source.settings.negated
+    content = source.content
     if isinstance(content, NamedDocument):
         content.reader(content.value, builder, problems)
     elif isinstance(content, Elements):
         read_elements(content, builder, problems, source.table)
     elif isinstance(content, Document):
         records = [*chain.from_iterable(content.lists.values())]
-        read_records(records, content.path, builder, problems, source.table, negated=negated)
+        read_records(records, content.path, builder, problems, source.table)
     else:
-        read_table(content, builder, problems, source.table, negated=negated)
+        read_table(content, builder, problems, source.table)
 
 
 # Tables -----------------------------------------------------------------------------------------

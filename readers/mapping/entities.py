@@ -68,8 +68,6 @@ def guess_entities(
     rows: Sequence[Row],
     table: Table,
     remark: Callable[[str], None],
-    *,
-    negated: bool = False,
 ) -> TableMapping:
     """Guess the mapping of a table of entities.
 
@@ -86,8 +84,6 @@ def guess_entities(
         rows: (number, cells) of every row.
         table: The table; receives the cells of columns that may refer to rows of other tables.
         remark: Receives remarks on the guess.
-        negated: Guess relations from the rows whose links the table negates; if false, from all
-            other rows.
     """
     table.own_labels = header.are_labelled
     fitting = [row for row in rows if len(row[1]) == len(columns)]
@@ -99,7 +95,7 @@ def guess_entities(
     level_of, own = _own_path(lines, header, paths)
     mapping = named_mapping(header, columns, paths, own)
     mapping = replace(mapping, level_of=level_of)
-    entities = EntityRows(mapping, columns, fitting, set(), lambda *_: None, negated=negated)
+    entities = EntityRows(mapping, columns, fitting, Table(negated=table.negated), lambda *_: None)
     others = {columns[at]: header.names[at] for at in header.others if at != own}
     return _with_relations(mapping, others, entities, table)
 

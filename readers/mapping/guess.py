@@ -39,8 +39,6 @@ def guess_mapping(
     rows: Rows,
     table: Table,
     remark: Callable[[str], None],
-    *,
-    negated: bool = False,
 ) -> tuple[TableMapping | None, Rows]:
     """Guess what the columns of a table hold, by its header and its rows.
 
@@ -49,7 +47,6 @@ def guess_mapping(
         rows: (number, cells) of every row below; read only if the header does not name triples.
         table: The table; receives the cells of columns that may name rows of other tables.
         remark: Receives remarks on the guess.
-        negated: Read the negated rows only; if false, all other rows.
 
     Returns:
         The mapping, and the rows. The mapping is ``None`` if the header names heads and tails but
@@ -72,7 +69,7 @@ def guess_mapping(
         header = _with_declared(entities or EntityColumns.of(names), columns, table)
         taken = [*rows]
         rows = iter(taken)
-        found = guess_entities(header, columns, taken, table, remark, negated=negated)
+        found = guess_entities(header, columns, taken, table, remark)
         left_out = {name: why for name, why in values.items() if name not in found.used}
         found = replace(found, ignored={**found.ignored, **left_out})
     return of_table(found, table), rows

@@ -109,9 +109,8 @@ class EntityRows(Layout):
         mapping: What the columns hold; relations may be missing.
         columns: Names of the columns.
         rows: (number, cells) of every row.
-        ids: Receives the ids.
+        table: Receives the ids; says whether negated rows are read, or all others.
         report: Receives rows that are not as wide as the header, and rows without an id or a label.
-        negated: Read the links of negated rows only; if false, the links of all other rows.
 
     Attributes:
         named: (id, labels, cells) of every row that is an entity.
@@ -128,10 +127,8 @@ class EntityRows(Layout):
         mapping: TableMapping,
         columns: Sequence[str],
         rows: Rows,
-        ids: set[str],
+        table: Table,
         report: Report,
-        *,
-        negated: bool = False,
     ) -> None:
         super().__init__(mapping, columns)
         self._report = report
@@ -161,15 +158,15 @@ class EntityRows(Layout):
         self._path_of_parents = [
             self.paths[at] for at in self.at(mapping.parent) if at in self.paths
         ]
-        self.found = FoundRows(ids)
+        self.found = FoundRows(table.ids)
         self.named = [*self._named(fitting, self.at(mapping.obsolete))]
         rows_that_hold = [
             (identifier, cells)
             for identifier, _, cells in self.named
-            if not self.denials or are_denied(cells, self.denials) == negated
+            if not self.denials or are_denied(cells, self.denials) == table.negated
         ]
         self.stated = rows_that_hold
-        self.denied = 0 if negated else len(self.named) - len(rows_that_hold)
+        self.denied = 0 if table.negated else len(self.named) - len(rows_that_hold)
 
     def _fits(self, row: tuple[int, Sequence[str]]) -> bool:
         """Return whether a row is as wide as the header; if it is not, report it."""
@@ -257,8 +254,6 @@ def add_entities(
     table: Table,
     report: Report,
     remark: Callable[[str], None],
-    *,
-    negated: bool = False,
 ) -> None:
     """Add the entities of a table, and their links.
 
@@ -276,9 +271,8 @@ def add_entities(
         table: Receives the ids of the rows, and cells that may name rows of other sources.
         report: Receives rows without an entity.
         remark: Receives remarks on the table.
-        negated: Read the links of negated rows only; if false, the links of all other rows.
     """
-    entities = EntityRows(mapping, columns, rows, table.ids, report, negated=negated)
+    entities = EntityRows(mapping, columns, rows, table, report)
     table.first_ids += [identifier for identifier, *_ in entities.named[:PREVIEW]]
     for identifier, labels, cells in entities.named:
         entities.add_entity(identifier, labels, cells, builder)

@@ -59,7 +59,7 @@ class Table:
         name: Name of the table; see :func:`table_name`.
         others: Names of the other tables.
         is_alone: Whether the table is the only source.
-        is_of_others: Whether the rows describe rows of another table and have no labels.
+        negated: Whether negated rows are read; if false, all other rows are.
         declared: Declarations of a data package.
         join: Guessed keys of the table, if tables are joined.
         mappings: Given mappings; if none of them fits, a mapping is guessed.
@@ -76,7 +76,7 @@ class Table:
     name: str = ""
     others: frozenset[str] = frozenset()
     is_alone: bool = True
-    is_of_others: bool = False
+    negated: bool = False
     declared: Declared = field(default_factory=Declared)
     join: TableMapping | None = None
     mappings: tuple[TableMapping, ...] = ()
@@ -87,3 +87,8 @@ class Table:
     own_labels: bool = False
     left_out: dict[str, LeftOut] = field(default_factory=dict)
     known_only: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    @property
+    def is_of_others(self) -> bool:
+        """Whether the rows describe rows of another table and have no labels."""
+        return bool(self.join and self.join.rows_about)
