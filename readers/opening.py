@@ -129,8 +129,12 @@ def _pieces(source: Any, session: Session) -> Iterator[Piece]:
     path = innermost(session.archives.unpacked(Path(source)))
     if path.is_dir():
         yield from _in_folder(path, session)
-    else:
+        return
+    try:
         yield from _in_file(path, session)
+    except ReadError as error:
+        of = Source(path, session.settings)
+        yield Piece(of, session.problems(path), read_tabular, fault=error)
 
 
 def _object_piece(source: Any, session: Session) -> Piece:
@@ -167,7 +171,7 @@ def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
     inside = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
     found, others = list[Piece](), list[str]()
     for path in inside:
-        of_file = [] if path.is_dir() else [*_of_folder(path, session)]
+        of_file = [] if path.is_dir() else _of_folder(path, session)
         found += of_file
         others += [] if of_file or path.name == DATA_PACKAGE else [path.name]
     if not found:
@@ -198,8 +202,8 @@ def _named_folder(folder: Path, name: str) -> Format | None:
     return splits if splits.sniff(folder, b"") else None
 
 
-def _of_folder(path: Path, session: Session) -> Iterator[Piece]:
-    """Yield the pieces of a file in a folder.
+def _of_folder(path: Path, session: Session) -> list[Piece]:
+    """Return the pieces of a file in a folder.
 
     A file that describes the other files or is in no known format has no pieces.
 
@@ -207,42 +211,27 @@ def _of_folder(path: Path, session: Session) -> Iterator[Piece]:
         ReadError: If the file is in no known format, and ``on_error`` is ``"raise"``.
     """
     if session.settings.format is None and ABOUT_OTHERS.fullmatch(path.name):
-        return
-    if is_archive(path):
-        yield from _pieces(path, session)
-        return
+        return []
     try:
-        format = _format_of(path, session)
+        return [*(_pieces if is_archive(path) else _in_file)(path, session)]
     except ReadError:
         if session.settings.on_error == "raise":
             raise
-        return
-    yield from _in_format(path, format, session)
+        return []
 
 
 def _in_file(path: Path, session: Session) -> Iterator[Piece]:
-    """Yield the pieces of a file; a single piece with a fault if it cannot be opened."""
-    try:
-        if not path.exists():
-            raise ReadError(
-                "expected a file or a folder, found nothing of this name; check the path",
-                str(path),
-            )
-        format = _format_of(path, session)
-    except ReadError as error:
-        source = Source(path, session.settings)
-        yield Piece(source, session.problems(path), read_tabular, fault=error)
-    else:
-        yield from _in_format(path, format, session)
+    """Yield a file as one piece, or, if its format opens files, a piece for each content found.
 
-
-def _format_of(path: Path, session: Session) -> Format:
+    Raises:
+        ReadError: If there is no file, or the file is in no known format.
+    """
+    if not path.exists():
+        raise ReadError(
+            "expected a file or a folder, found nothing of this name; check the path", str(path)
+        )
     name = session.settings.format
-    return registry.sniff(path) if name is None else registry.with_name(name)
-
-
-def _in_format(path: Path, format: Format, session: Session) -> Iterator[Piece]:
-    """Yield a file as one piece, or, if its format opens files, a piece for each content found."""
+    format = registry.sniff(path) if name is None else registry.with_name(name)
     piece = _piece(path, format, session)
     if not isinstance(format, TabularFormat):
         yield piece

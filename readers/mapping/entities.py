@@ -18,7 +18,7 @@ from ontodex.readers.problems import INSPECT
 from ontodex.readers.tables.entities import EntityRows
 from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
 from ontodex.readers.tables.mapping import RelationColumn, TableMapping
-from ontodex.readers.tables.paths import ARROW, PathColumn, names_by_level, path_of
+from ontodex.readers.tables.paths import ARROW, categories_in, names_by_level, path_of
 from ontodex.readers.tables.table import LeftOut, Table
 from ontodex.readers.tables.values import (
     LETTER,
@@ -273,9 +273,8 @@ def _are_own(
     filled = [path for path in paths if path.strip()]
     if not labels:
         return not header.id or do_differ(filled)
-    column = PathColumn(separator, paths)
     ending = sum(
-        any(normalise(one[-1]) == normalise(label) for one in column.categories(path))
+        any(normalise(one[-1]) == normalise(label) for one in categories_in(path, separator))
         for path, label in zip(paths, labels, strict=True)
         if path.strip()
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import unique_ids_by_name
@@ -12,9 +11,10 @@ from ontodex.graph.prefixes import WELL_KNOWN
 from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
 from ontodex.readers.tables.mapping import ROWS_BY, RelationColumn, TableMapping
 from ontodex.readers.tables.paths import (
+    ARROW,
     Category,
-    PathColumn,
     add_category,
+    categories_in,
     names_by_level,
     path_of,
 )
@@ -117,7 +117,7 @@ class EntityRows(Layout):
         stated: (id, cells) of the rows whose links are read.
         denied: Number of rows whose links are left out because the rows are negated.
         found: Finds the rows that cells name.
-        paths: Columns of paths, by position. The paths made of ``mapping.levels`` are at position
+        paths: Separators of columns of paths, by position. The paths made of ``mapping.levels`` are at position
             ``width``.
         path: Position of the column with the row's own path if rows are categories, or ``None``.
     """
@@ -141,23 +141,13 @@ class EntityRows(Layout):
                 for (number, cells), found in zip(fitting, names, strict=True)
             ]
         is_path = (mapping.path, *mapping.parent, *mapping.relations)
-        separators = {
-            at: mapping.paths[name]
-            for name, at in self._places.items()
-            if name in mapping.paths and name in is_path
-        }
-        order = [at for name in mapping.paths for at in self.at([name]) if at in separators]
-        self.paths = {
-            at: PathColumn(separators[at], [cells[at] for _, cells in fitting]) for at in order
-        }
+        names = [name for name in mapping.paths if name in is_path and name in self._places]
+        self.paths = {self._places[name]: mapping.paths[name] for name in names}
         if levels:
-            self.paths[self.width] = PathColumn(">", [cells[-1] for _, cells in fitting])
+            self.paths[self.width] = ARROW
         self.path = self._places.get(mapping.path)
         if levels and not mapping.level_of:
             self.path = self.width
-        self._path_of_parents = [
-            self.paths[at] for at in self.at(mapping.parent) if at in self.paths
-        ]
         self.found = FoundRows(table.ids)
         self.named = [*self._named(fitting, self.at(mapping.obsolete))]
         rows_that_hold = [
@@ -195,11 +185,13 @@ class EntityRows(Layout):
             self.found.add(identifier, next(iter(labels), identifier))
             yield identifier, labels, cells
 
+    def categories(self, at: int, cells: Sequence[str]) -> tuple[Category, ...]:
+        """Return the categories in a column of paths of a row."""
+        return categories_in(cells[at], self.paths[at])
+
     def _category(self, cells: Sequence[str]) -> Category:
         """Return the path of a row that is a category; empty for other rows."""
-        if self.path is None:
-            return ()
-        return next(iter(self.paths[self.path].categories(cells[self.path])), ())
+        return () if self.path is None else (*self.categories(self.path, cells), ())[0]
 
     def _own_path(self, cells: Sequence[str]) -> list[str]:
         """Return a list with the path of a row, which is its id, if no column holds ids."""
@@ -214,20 +206,13 @@ class EntityRows(Layout):
 
     def own_paths(self, cells: Sequence[str]) -> list[str]:
         """Return the paths of a row that is a category: its own, and its name below its parents."""
-        own = [] if self.path is None else self.paths[self.path].categories(cells[self.path])
-        above = [
-            one
-            for column, at in zip(self._path_of_parents, self._parent_places, strict=True)
-            for one in column.categories(cells[at]) or [()]
-        ]
+        own = [] if self.path is None else self.categories(self.path, cells)
+        parents = [at for at in self.at(self.mapping.parent) if at in self.paths]
+        above = [one for at in parents for one in self.categories(at, cells) or [()]]
         return [
             *map(path_of, own),
             *(path_of((*one, name)) for one in above for name in self.labels(cells)[:1]),
         ]
-
-    @cached_property
-    def _parent_places(self) -> list[int]:
-        return [at for at in self.at(self.mapping.parent) if at in self.paths]
 
     def key(self, column: str) -> dict[str, str]:
         """Return ids of rows by their cells in a column whose values other columns refer to."""
@@ -363,8 +348,8 @@ def _add_categories(entities: EntityRows, builder: GraphBuilder) -> None:
         entities.width: entities.mapping.level_of,
     }
     for identifier, cells in entities.stated:
-        for at, column in entities.paths.items():
-            for category in column.categories(cells[at]):
+        for at in entities.paths:
+            for category in entities.categories(at, cells):
                 relation = relations.get(at, "")
                 if at == entities.path:
                     relation, category = "is_a", category[:-1]

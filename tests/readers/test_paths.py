@@ -122,7 +122,7 @@ def test_a_column_of_the_rows_own_paths(
             SOFAS,
         ),
         (
-            'id,name,kind\n1,x,"Home > Sofas, Home > Beds"\n2,y,n/a\n3,z,Home\n',
+            'id,name,kind\n1,x,"Home > Sofas|Home > Beds"\n2,y,n/a\n3,z,Home\n',
             {("1", "Home > Sofas"), ("1", "Home > Beds"), ("3", "Home")},
             SOFAS,
         ),
