@@ -10,9 +10,8 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.mapping.guess import FEW, LOOKED_AT, guess_mapping, header_of
-from ontodex.readers.mapping.paths import are_paths
+from ontodex.readers.mapping.paths import are_paths, paths_as_rows
 from ontodex.readers.mapping.triples import no_relation, own_columns
-from ontodex.readers.path_files import paths_as_rows
 from ontodex.readers.problems import INSPECT, Problems
 from ontodex.readers.tables.declared import robot_mapping
 from ontodex.readers.tables.entities import add_entities
@@ -105,7 +104,7 @@ def read_table(
 def read_paths(
     source: Path | Sheet, builder: GraphBuilder, problems: Problems, table: Table
 ) -> None:
-    """Read one category per line; see :func:`ontodex.readers.path_files.paths_as_rows`."""
+    """Read one category per line; see :func:`ontodex.readers.mapping.paths.paths_as_rows`."""
     rows = paths_as_rows(source, problems)
     read_table(rows, builder, problems, table, may_lack_links=True)
 

@@ -116,6 +116,11 @@ class KeyedTable:
         told = {*columns.label, *columns.full_name, *columns.synonyms, *columns.definition}
         return [name for at, name in enumerate(self.cells) if at not in told]
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.cells.values()), ()))
+
     def is_unique(self, column: str) -> bool:
         """Tell whether the cells of a column are all filled and different."""
         return len({*self.cells[column]} - {""}) == len(self.cells[column]) > 0
@@ -191,15 +196,12 @@ class ForeignKeys:
 
     def _declared(self, table: KeyedTable) -> dict[str, tuple[int, str]]:
         titles = {other.title: number for number, other in enumerate(self._tables)}
-        named = {
-            column: (titles[other], key)
-            for column, (other, key) in table.foreign.items()
-            if other in titles
-        }
-        keys = {
-            column: key for column, key in named.items() if key[1] in self._tables[key[0]].cells
-        }
-        return {column: key for column, key in keys.items() if column in table.cells}
+        found = {}
+        for column, (other, key) in table.foreign.items():
+            number = titles.get(other, -1)
+            if number >= 0 and column in table.cells and key in self._tables[number].cells:
+                found[column] = (number, key)
+        return found
 
     def _told(self, number: int) -> dict[str, tuple[int, str]]:
         """Return the columns of a table whose cells name rows of other tables."""
@@ -275,22 +277,11 @@ class ForeignKeys:
         """Return the key of a table if its cells are words; without a key, the possible keys."""
         if number not in self._words:
             table, own = self._tables[number], self.own[number]
-            may_be = (
-                [own]
-                if own
-                else []
-                if table.ends
-                else [name for name in table.others if table.is_unique(name)]
-            )
-            self._words[number] = [
-                name
-                for name in may_be
-                if _are_words(table.cells[name])
-                and (
-                    own
-                    or (len(table.cells[name]) >= FEWEST and are_short(table.cells[name], LONGEST))
-                )
-            ]
+            may_be = [own] if own else []
+            if not (own or table.ends) and table.n_rows >= FEWEST:
+                unique = filter(table.is_unique, table.others)
+                may_be = [name for name in unique if are_short(table.cells[name], LONGEST)]
+            self._words[number] = [name for name in may_be if _are_words(table.cells[name])]
         return self._words[number]
 
     def _keys_in(self, number: int, column: str) -> frozenset[str]:

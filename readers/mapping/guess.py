@@ -196,12 +196,11 @@ def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> boo
     It has entities if a column has a name of ids, labels or paths, or if a later column has
     numbers.
     """
-    columns, seconds = EntityColumns.of(names), {cells[1] for cells in below}
+    columns = EntityColumns.of(names)
     is_alone = not any({*names} & {*cells} for cells in below)
     told = (*columns.id, *columns.label)
-    is_first = below and (0 in told or not names[0] or is_path_name(names[0]))
-    is_later = 2 in told or (1 in told and 2 * len(seconds) > len(below))
+    is_told = bool(told) or not names[0] or is_path_name(names[0])
     are_values = len(below) >= FEW and any(
         all(NUMBER.fullmatch(cells[at].strip()) for cells in below) for at in range(1, len(names))
     )
-    return bool(is_alone and (is_first or is_later or are_values))
+    return bool(below) and is_alone and (is_told or are_values)

@@ -178,14 +178,8 @@ class _Document:
 
     def _annotations(self) -> list[tuple[Element, Element]]:
         """Return annotations as pairs (property, value); annotations of annotations are ignored."""
-        found = list[tuple[Element, Element]]()
         self._deeper()
-        while self._token is not None and self._peek("keyword") in (None, "Annotations"):
-            if self._accept("keyword", "Annotations"):
-                self._annotations()
-            found.append((self._name("AnnotationProperty"), self._value()))
-            if not self._accept("mark", ","):
-                break
+        found = self._listed(lambda: (self._name("AnnotationProperty"), self._value()))
         self._depth -= 1
         return found
 

@@ -117,8 +117,8 @@ class EntityRows(Layout):
         stated: (id, cells) of the rows whose links are read.
         denied: Number of rows whose links are left out because the rows are negated.
         found: Finds the rows that cells name.
-        paths: Separators of columns of paths, by position. The paths made of ``mapping.levels`` are at position
-            ``width``.
+        paths: Separators of columns of paths, by position. The paths made of ``mapping.levels`` are
+            at position ``width``.
         path: Position of the column with the row's own path if rows are categories, or ``None``.
     """
 
@@ -141,8 +141,8 @@ class EntityRows(Layout):
                 for (number, cells), found in zip(fitting, names, strict=True)
             ]
         is_path = (mapping.path, *mapping.parent, *mapping.relations)
-        names = [name for name in mapping.paths if name in is_path and name in self._places]
-        self.paths = {self._places[name]: mapping.paths[name] for name in names}
+        read = [name for name in mapping.paths if name in is_path and name in self._places]
+        self.paths = {self._places[name]: mapping.paths[name] for name in read}
         if levels:
             self.paths[self.width] = ARROW
         self.path = self._places.get(mapping.path)
