@@ -19,7 +19,7 @@ from ontodex.readers.tables.entities import EntityRows
 from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
 from ontodex.readers.tables.mapping import RelationColumn, TableMapping
 from ontodex.readers.tables.paths import ARROW, categories_in, names_by_level, path_of
-from ontodex.readers.tables.table import LeftOut, Table
+from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.values import (
     LETTER,
     LONGEST,
@@ -82,7 +82,7 @@ def guess_entities(
         header: Positions of ids, labels, parents and so on, found by the names in the header.
         columns: Names of the columns in the mapping.
         rows: (number, cells) of every row.
-        table: The table; receives the cells of columns that may refer to rows of other tables.
+        table: The table; receives the columns that are left out.
         remark: Receives remarks on the guess.
     """
     table.own_labels = header.are_labelled
@@ -293,7 +293,7 @@ def _with_relations(
         mapping: The mapping without relations.
         others: Names in the header of the columns without another meaning, by column.
         entities: The rows, read with the mapping.
-        table: Receives the cells of columns that may refer to rows of other tables.
+        table: Receives the columns that are left out.
     """
     flags = {column for column, words in mapping.negation.items() if "true" in words}
     columns = [column for column, name in others.items() if name and column not in flags]
@@ -361,9 +361,7 @@ class _Relations:
             why = _why_not(values, sum(n for part, n in values.items() if row(part)))
         if not why:
             return of
-        may_name_rows = not self._table.is_alone and are_short(parts)
-        left_out = self._table.left_out.setdefault(column, LeftOut(why, []))
-        left_out.links.extend(links if may_name_rows else ())
+        self._table.left_out[column] = why
         return why
 
     def _named(self, column: str, links: Sequence[Link]) -> RelationColumn:

@@ -45,7 +45,7 @@ def guess_mapping(
     Args:
         names: The header; empty for a table of triples without a header.
         rows: (number, cells) of every row below; read only if the header does not name triples.
-        table: The table; receives the cells of columns that may name rows of other tables.
+        table: The table; receives the columns that are left out.
         remark: Receives remarks on the guess.
 
     Returns:

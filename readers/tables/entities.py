@@ -253,7 +253,7 @@ def add_entities(
         columns: Names of the columns.
         rows: (number, cells) of every row.
         builder: Receives entities and links.
-        table: Receives the ids of the rows, and cells that may name rows of other sources.
+        table: Receives the ids of the rows.
         report: Receives rows without an entity.
         remark: Receives remarks on the table.
     """
@@ -277,7 +277,7 @@ def add_entities(
     _add_parents(entities, builder)
     for column, of in mapping.relations.items():
         if not entities.paths.keys() & entities.at([column]):
-            _add_relation(column, of, entities, builder, table)
+            _add_relation(column, of, entities, builder)
     _add_categories(entities, builder)
     _add_labels(entities, builder)
     found.finish(remark)
@@ -320,16 +320,13 @@ def parents_by_code(codes: Iterable[str], separator: str) -> dict[str, str]:
 
 
 def _add_relation(
-    column: str, of: RelationColumn, entities: EntityRows, builder: GraphBuilder, table: Table
+    column: str, of: RelationColumn, entities: EntityRows, builder: GraphBuilder
 ) -> None:
     found = entities.found
     is_key = of.by not in ROWS_BY
     row = found.row_by(of, entities.key(of.by) if is_key else {})
     links = found.told(entities.links_in(column), row, NOTHING)
     relation = of.relation or column
-    if of.known_only:
-        table.known_only.setdefault(relation, []).extend(links)
-        return
     for identifier, part in found.still_there(links, ids_alone=True):
         builder.triple(identifier, relation, row(part) or found.word(part))
     if of.label and relation in builder.relation_ids():

@@ -46,15 +46,12 @@ class RelationColumn:
             do not name rows), or the name of the column in which the named row has the same value
             (such as an e-mail address or a code).
         by_number: Whether a number may be the id of a row.
-        known_only: Link only to entities of the sources or of the index, and leave out other
-            cells. If false, a cell that names no row is an entity of this name.
     """
 
     relation: str = ""
     label: str = ""
     by: str = "any"
     by_number: bool = True
-    known_only: bool = False
 
 
 @dataclass(frozen=True)
