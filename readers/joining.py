@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ontodex.errors import ReadError
 from ontodex.graph.names import normalise
@@ -27,7 +27,7 @@ from ontodex.readers.tables.table import Table, table_name
 from ontodex.readers.tables.values import LETTER
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["Document", "gathered", "joined"]
+__all__ = ["Document", "joined"]
 
 
 UNNAMED = ("head", "relation", "tail")
@@ -55,35 +55,6 @@ class Document(NamedTuple):
 
     def __str__(self) -> str:
         return str(self.path)
-
-
-def gathered(sources: Sequence[Any]) -> list[Any]:
-    """Return sources with the record files of a folder combined into one document.
-
-    The document takes the position of the first of these files, and ``None`` the positions of the
-    others. Files are not combined if their records have different keys.
-    """
-    found, by_folder = [*sources], dict[Path, list[int]]()
-    for number, one in enumerate(sources):
-        if isinstance(one, Document) and one.is_record:
-            by_folder.setdefault(one.path.parent, []).append(number)
-    for folder, numbers in by_folder.items():
-        records = [
-            record for number in numbers for of in sources[number].lists.values() for record in of
-        ]
-        if len(numbers) > 1 and _say_the_same(records):
-            problems = sources[numbers[0]].problems.of(str(folder))
-            found[numbers[0]] = Document(folder, problems, {folder.name: records})
-            for number in numbers[1:]:
-                found[number] = None
-    return found
-
-
-def _say_the_same(records: Sequence[Record]) -> bool:
-    """Return whether most keys of each record are keys of most records."""
-    counts = Counter(key for record in records for key in record)
-    usual = {key for key, count in counts.items() if 2 * count > len(records)}
-    return all(2 * len(usual.intersection(record)) > len(record) for record in records)
 
 
 Joined = tuple[Sheet | Document, TableMapping]

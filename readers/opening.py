@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.readers import registry
 from ontodex.readers.archives import Archives, innermost, is_archive
 from ontodex.readers.formats import FOLDER, Format, ReadSettings, Source
-from ontodex.readers.joining import Document, gathered, joined
+from ontodex.readers.joining import Document, joined
 from ontodex.readers.mapping.joins import remarks_on
 from ontodex.readers.memory import is_frame, read_object, table_of_frame
 from ontodex.readers.problems import Problems
+from ontodex.readers.records import say_the_same
 from ontodex.readers.tables.declared import DATA_PACKAGE, Declared, declared_by
 from ontodex.readers.tables.table import Table, table_name
 from ontodex.readers.tables.workbooks import Sheet
@@ -269,16 +271,28 @@ def _declared(source: Source) -> Declared:
 
 
 def _gathered(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return pieces, with the files of a folder that have one record each as one piece."""
-    contents = [piece.source.content for piece in pieces]
-    found = []
-    for piece, before, after in zip(pieces, contents, gathered(contents), strict=True):
-        if after is before:
-            found.append(piece)
-        elif after is not None:
-            source = replace(piece.source, content=after)
-            found.append(replace(piece, source=source, problems=after.problems))
-    return found
+    """Return pieces, with the files of a folder that have one record each as one piece.
+
+    The piece takes the position of the first of these files. Files stay apart if their records have
+    different keys.
+    """
+    by_folder: dict[Path, list[Piece]] = {}
+    for piece in pieces:
+        content = piece.source.content
+        if isinstance(content, Document) and content.is_record:
+            by_folder.setdefault(content.path.parent, []).append(piece)
+    instead: dict[int, Piece | None] = {}
+    for folder, (first, *others) in by_folder.items():
+        lists = chain.from_iterable(one.source.content.lists.values() for one in (first, *others))
+        records = [*chain.from_iterable(lists)]
+        if others and say_the_same(records):
+            problems = first.problems.of(str(folder))
+            document = Document(folder, problems, {folder.name: records})
+            source = replace(first.source, content=document)
+            instead.update(dict.fromkeys(map(id, others)))
+            instead[id(first)] = replace(first, source=source, problems=problems)
+    found = (instead.get(id(piece), piece) for piece in pieces)
+    return [piece for piece in found if piece is not None]
 
 
 def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[Piece]:

@@ -102,7 +102,8 @@ class RecordRows:
         return identifier or label
 
     def _key_of_id(self, record: Record) -> str:
-        return self._key if self._key in record else key_of(record, ID)
+        has_key = plain(record.get(self._key)).strip()
+        return self._key if has_key else key_of(record, ID)
 
     def _id(self, record: Record) -> str:
         key = self._key_of_id(record)

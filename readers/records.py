@@ -39,6 +39,7 @@ __all__ = [
     "lists_of",
     "read_records",
     "rows_in",
+    "say_the_same",
     "unwrapped",
 ]
 
@@ -143,7 +144,9 @@ def read_records(
     for found in filter(any, (told, rows.found + rows.inside)):
         names, header = _names(found, builder.source)
         cells = enumerate(([row.get(name, "") for name in names] for row in found), start=1)
-        sheet = Sheet(path, "", [(0, header), *cells], has_header=True, unit="record")
+        named = [(0, header), *cells]
+        are_links = found is told
+        sheet = Sheet(path, "", named, True, are_links=are_links, unit="record")
         read_table(sheet, builder, problems, table, may_lack_links=bool(rows.links))
     for head, relation, tail in rows.links:
         builder.triple(head, relation, tail)
@@ -422,3 +425,10 @@ def are_alike(rows: Sequence[Record]) -> bool:
 
 def _keys(rows: Sequence[Record]) -> list[str]:
     return [*dict.fromkeys(chain.from_iterable(rows))]
+
+
+def say_the_same(records: Sequence[Record]) -> bool:
+    """Return whether most keys of each record are keys of most records."""
+    counts = Counter(key for record in records for key in record)
+    usual = {key for key, count in counts.items() if 2 * count > len(records)}
+    return all(2 * len(usual.intersection(record)) > len(record) for record in records)

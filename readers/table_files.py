@@ -78,7 +78,8 @@ def read_table(
     rows = _fitted(chain(first, rows), width, problems if names else None)
     mapping = given
     if mapping is None:
-        mapping, rows = guess_mapping(names, rows, table, problems.remark)
+        are_links = source.are_links if isinstance(source, Sheet) else None
+        mapping, rows = guess_mapping(names, rows, table, problems.remark, are_links=are_links)
     else:
         _remark_on_new(mapping, columns, problems)
     if mapping is None:

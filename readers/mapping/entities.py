@@ -371,9 +371,11 @@ class _Relations:
             others = sum(key.get(part, head) != head for head, part in links)
             if links and others >= BY_KEY * len(links):
                 return RelationColumn(by=other)
-        by_number = is_key(column) or not self._are_counted
+        numbers = sum(bool(NUMBER.fullmatch(part)) for _, part in links)
+        if self._are_counted and not is_key(column) and 2 * numbers > len(links):
+            return RelationColumn(by="nothing")
         by_label = len(values) <= BY_LABEL * sum(bool(self._found.row(value)) for value in values)
-        return RelationColumn(by="any" if by_label else "id", by_number=by_number)
+        return RelationColumn(by="any" if by_label else "id")
 
 
 def _key(cells: Sequence[Link]) -> dict[str, str]:

@@ -39,6 +39,8 @@ def guess_mapping(
     rows: Rows,
     table: Table,
     remark: Callable[[str], None],
+    *,
+    are_links: bool | None = None,
 ) -> tuple[TableMapping | None, Rows]:
     """Guess what the columns of a table hold, by its header and its rows.
 
@@ -47,6 +49,7 @@ def guess_mapping(
         rows: (number, cells) of every row below; read only if the header does not name triples.
         table: The table; receives the columns that are left out.
         remark: Receives remarks on the guess.
+        are_links: Whether rows are links or entities, if that is known.
 
     Returns:
         The mapping, and the rows. The mapping is ``None`` if the header names heads and tails but
@@ -60,9 +63,9 @@ def guess_mapping(
     if table.join and table.join.head:
         ends = (table.join.head, table.join.relation, table.join.tail)
         return of_table(of_triples(names, [columns.index(end) for end in ends]), table), rows
-    found = triples_mapping(names)
+    found = None if are_links is False else triples_mapping(names)
     entities = own_columns(names, of_others=table.is_of_others)
-    if found is None and not entities and names_ends(names):
+    if found is None and are_links is not False and not entities and names_ends(names):
         return None, rows
     if found is None:
         values = {name: why for name, why in table.declared.values.items() if name in columns}

@@ -45,13 +45,11 @@ class RelationColumn:
         by: How cells name rows of the table: ``any`` (by id or label), ``id``, ``nothing`` (cells
             do not name rows), or the name of the column in which the named row has the same value
             (such as an e-mail address or a code).
-        by_number: Whether a number may be the id of a row.
     """
 
     relation: str = ""
     label: str = ""
     by: str = "any"
-    by_number: bool = True
 
 
 @dataclass(frozen=True)
@@ -249,11 +247,8 @@ def mapping_from(values: Any, where: str) -> TableMapping:
 
 def _relation(values: Any, where: str) -> RelationColumn:
     found = _expect_keys(RelationColumn, values or {}, where)
-    for name, value in found.items():
-        expected = type(getattr(RelationColumn, name))
-        if not isinstance(value, expected):
-            raise SettingsError(f"{where}: {name}: expected a {expected.__name__}, found {value!r}")
-    return RelationColumn(**found)
+    texts = {name: _text(value, f"{where}: {name}") for name, value in found.items()}
+    return RelationColumn(**texts)
 
 
 def _expect_keys(kind: type, values: Any, where: str) -> dict[str, Any]:

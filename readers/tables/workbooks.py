@@ -41,6 +41,7 @@ class Sheet(NamedTuple):
         key: Columns of the declared primary key.
         foreign: Declared foreign keys: for each column, the name and the column of the other table.
         faults: Faults of rows that were left out: message, line and source.
+        are_links: Whether rows are links or entities, if that is known.
         unit: Word for a row in messages, such as ``"record"``, if rows are not lines.
     """
 
@@ -51,6 +52,7 @@ class Sheet(NamedTuple):
     key: Sequence[str] = ()
     foreign: Mapping[str, tuple[str, str]] = MappingProxyType({})
     faults: Sequence[tuple[str, int | None, str | None]] = ()
+    are_links: bool | None = None
     unit: str = ""
 
     def __str__(self) -> str:
