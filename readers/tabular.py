@@ -18,7 +18,6 @@ from ontodex.readers.biomedical.cx import is_cx, nodes_and_links
 from ontodex.readers.formats import (
     TABLE_SUFFIXES,
     FileFormat,
-    NamedFormat,
     Source,
     first_line,
     is_binary,
@@ -34,7 +33,6 @@ from ontodex.readers.problems import Problems
 from ontodex.readers.records import json_of, lists_of, read_records, rows_in
 from ontodex.readers.table_files import read_paths, read_table
 from ontodex.readers.tables.databases import is_database, tables_of
-from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet, is_workbook, sheets_of
 from ontodex.readers.wikibase import is_wikibase, read_wikibase
 from ontodex.readers.xml_records import xml_records, xml_root
@@ -72,32 +70,25 @@ Content = Path | Sheet | Document | Elements | NamedDocument
 
 
 @dataclass(frozen=True)
-class TabularFormat(NamedFormat):
+class TabularFormat(FileFormat):
     """A format of tables or records.
 
     Attributes:
-        matches: Returns whether a file is in the format, given its path and first bytes.
-        opener: Returns the tables and records of a file, and reports faulty parts.
+        opener: Returns the tables and records of a file; each becomes the ``content`` of its own
+            source, which is read by :func:`read_tabular`.
     """
 
-    matches: Callable[[Path, bytes], bool]
     opener: Callable[[Source, Problems], Sequence[Content]]
 
-    def sniff(self, path: Path, head: bytes) -> bool:
-        """Tell whether a file is in this format."""
-        return self.matches(path, head)
 
-    def open(self, source: Source, problems: Problems) -> Sequence[Content]:
-        """Return the tables and records of a file; each becomes the ``content`` of its own source.
-
-        Raises:
-            ReadError: If the file cannot be opened.
-        """
-        return self.opener(source, problems)
-
-    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        """Read one of the tables or records that :meth:`open` returned."""
-        read_tabular(source, builder, problems)
+def _tabular(
+    name: str,
+    suffixes: tuple[str, ...],
+    description: str,
+    matches: Callable[[Path, bytes], bool],
+    opener: Callable[[Source, Problems], Sequence[Content]],
+) -> TabularFormat:
+    return TabularFormat(name, suffixes, description, matches, read_tabular, opener)
 
 
 def read_tabular(source: Source, builder: GraphBuilder, problems: Problems) -> None:
@@ -132,7 +123,7 @@ def _is_table(path: Path, head: bytes) -> bool:
     return not is_binary(head) and (has_cells or suffix_of(path) in TABLE_SUFFIXES)
 
 
-TABLE = TabularFormat(
+TABLE = _tabular(
     "table",
     TABLE_SUFFIXES,
     "Triples, or entities with an id, a label or a parent, in TSV or CSV (SSSOM, KGTK, …).",
@@ -140,7 +131,7 @@ TABLE = TabularFormat(
     opener=lambda source, problems: [source.path],
 )
 
-WORKBOOK = TabularFormat(
+WORKBOOK = _tabular(
     "workbook",
     (".xlsx", ".xlsm"),
     "Tables in the sheets of an Excel workbook.",
@@ -155,7 +146,7 @@ def _open_database(source: Source, problems: Problems) -> Sequence[Content]:
     return tables_of(source.path)
 
 
-DATABASE = TabularFormat(
+DATABASE = _tabular(
     "database",
     (".db", ".sqlite", ".sqlite3"),
     "Tables of an SQLite database, or an ontology in Semantic-SQL.",
@@ -183,7 +174,7 @@ def _contents(value: Any, source: Source, problems: Problems) -> list[Content]:
     return [Document(path, problems, lists, is_record=is_record)]
 
 
-JSON = TabularFormat(
+JSON = _tabular(
     "json",
     (".json", ".jsonl", ".ndjson"),
     "Records in JSON, one document or one a line; OBO graphs, Wikibase entities, CX networks.",
@@ -193,7 +184,7 @@ JSON = TabularFormat(
 
 YAML_SUFFIXES = (".yaml", ".yml")
 
-YAML = TabularFormat(
+YAML = _tabular(
     "yaml",
     YAML_SUFFIXES,
     "Records in YAML, and schemas of LinkML.",
@@ -210,7 +201,7 @@ def _open_xml(source: Source, problems: Problems) -> Sequence[Content]:
     return [Document(source.path, problems, lists)]
 
 
-XML = TabularFormat(
+XML = _tabular(
     "xml",
     (".xml",),
     "Records in the elements of XML: ClaML, ICD, MeSH, Orphanet, OPML and others.",
@@ -227,5 +218,7 @@ PATHS = FileFormat(
     (),
     "Paths of categories, one a line (Animals > Birds); tables of paths are detected.",
     matches=never,
-    reader=lambda path, builder, problems: read_paths(path, builder, problems, Table()),
+    reader=lambda source, builder, problems: read_paths(
+        source.path, builder, problems, source.table
+    ),
 )
