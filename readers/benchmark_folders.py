@@ -19,11 +19,9 @@ from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, plain_name, text_of
 from ontodex.readers.formats import FOLDER, FileFormat, folder_format
-from ontodex.readers.mapping.entities import named_mapping
-from ontodex.readers.mapping.headers import ID, EntityColumns
+from ontodex.readers.mapping.headers import ID, EntityHeader
 from ontodex.readers.problems import Problems
 from ontodex.readers.table_files import add_rows, name_freebase, read_table
-from ontodex.readers.tables.mapping import column_names
 from ontodex.readers.tables.table import Table
 
 __all__ = ["NUMBERED", "SPLITS"]
@@ -256,18 +254,17 @@ def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> 
     filled = ((at, line) for at, line in lines_of(path, problems) if line and not line.isspace())
     rows = ((number, line.split("\t")) for number, line in filled)
     number, names = next(rows, (1, []))
-    header = EntityColumns.of(names)
-    if not header.id:
+    mapping = EntityHeader.of(names).mapping
+    if not mapping.id:
         problems.report(f"expected a header with one of {', '.join(ID)}", number, str(path))
         return
 
     def report(what: str, number: int) -> None:
         problems.report(what, number, str(path))
 
-    mapping = named_mapping(header, columns := column_names(names))
     lists = dict.fromkeys((*mapping.synonyms, *mapping.alternative_ids), "|")
     mapping = replace(mapping, separators=lists)
-    add_rows(mapping, columns, rows, builder, problems, Table(), report)
+    add_rows(mapping, mapping.columns, rows, builder, problems, Table(), report)
 
 
 def _read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:

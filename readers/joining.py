@@ -129,7 +129,7 @@ class _Tables:
         """
         are_given = any(self.mappings)
         for table, of in zip(self.tables, keys, strict=False):
-            first = [[*table.cells][at] for at in table.columns.id[:1]]
+            first = table.named_so(table.header.mapping.id[:1])
             ids = {*filter(None, (of.mapping.head, *of.mapping.id))}
             if of.changes or (not are_given and ids.difference(first)):
                 pairs = zip(self.tables, keys, strict=True)

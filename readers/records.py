@@ -13,7 +13,7 @@ from typing import Any
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import bounded_lines, opened
-from ontodex.readers.mapping.headers import ID, EntityColumns
+from ontodex.readers.mapping.headers import ID, EntityHeader
 from ontodex.readers.mapping.triples import names_ends, own_columns, triples_mapping
 from ontodex.readers.problems import Problems
 from ontodex.readers.record_rows import (
@@ -374,7 +374,8 @@ def _with_full_name(record: Record) -> Record:
 
 @lru_cache(maxsize=1 << 12)
 def _full_name_of(names: tuple[str, ...]) -> list[str]:
-    return [names[at] for at in EntityColumns.of(names).full_name]
+    mapping = EntityHeader.of(names).mapping
+    return [names[mapping.columns.index(one)] for one in mapping.label_parts]
 
 
 def _names(rows: Sequence[Row], source: str) -> tuple[list[str], list[str]]:

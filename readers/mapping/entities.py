@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from ontodex.graph.builder import readable
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import looks_like_identifier
-from ontodex.readers.mapping.headers import EntityColumns, negation_in, spelt
+from ontodex.readers.mapping.headers import EntityHeader
 from ontodex.readers.mapping.keys import are_counted, is_key, relation_label, table_of
 from ontodex.readers.mapping.paths import path_separator
 from ontodex.readers.problems import INSPECT
@@ -31,7 +30,7 @@ from ontodex.readers.tables.values import (
     whole_name,
 )
 
-__all__ = ["are_labels", "do_differ", "guess_entities", "named_mapping"]
+__all__ = ["are_labels", "do_differ", "guess_entities"]
 
 APART = 0.9
 """Minimal shares of rows with a value, and of distinct values, in a column of labels or keys."""
@@ -63,8 +62,7 @@ Cells = Sequence[Sequence[str]]
 
 
 def guess_entities(
-    header: EntityColumns,
-    columns: Sequence[str],
+    header: EntityHeader,
     rows: Sequence[Row],
     table: Table,
     remark: Callable[[str], None],
@@ -79,13 +77,13 @@ def guess_entities(
     names no column of labels, the first column of short distinct texts has the labels.
 
     Args:
-        header: Positions of ids, labels, parents and so on, found by the names in the header.
-        columns: Names of the columns in the mapping.
+        header: What the names in the header say.
         rows: (number, cells) of every row.
         table: The table; receives the columns that are left out.
         remark: Receives remarks on the guess.
     """
     table.own_labels = header.are_labelled
+    columns = header.mapping.columns
     fitting = [row for row in rows if len(row[1]) == len(columns)]
     lines = [cells for _, cells in fitting]
     header = _identified(lines, _with_filled_labels(lines, header))
@@ -93,95 +91,66 @@ def guess_entities(
     if not (table.is_of_others or header.are_labelled):
         header = _labelled(lines, header, paths, remark)
     level_of, own = _own_path(lines, header, paths)
-    mapping = named_mapping(header, columns, paths, own)
-    mapping = replace(mapping, level_of=level_of)
-    entities = EntityRows(mapping, columns, fitting, Table(negated=table.negated), lambda *_: None)
-    others = {columns[at]: header.names[at] for at in header.others if at != own}
-    return _with_relations(mapping, others, entities, table)
-
-
-def named_mapping(
-    header: EntityColumns,
-    columns: Sequence[str],
-    paths: Mapping[int, str] = MappingProxyType({}),
-    own: int | None = None,
-) -> TableMapping:
-    """Return the mapping that a header says by its names; other columns are in no field of it.
-
-    Args:
-        header: The columns.
-        columns: Their names in the mapping.
-        paths: Separators of columns of paths, by position.
-        own: Position of the column with the row's own path if rows are categories, or ``None``.
-    """
-
-    def called(places: Sequence[int]) -> tuple[str, ...]:
-        return tuple(columns[at] for at in places if at != own)
-
-    others = {*header.others} - {own}
-    negation = negation_in(
-        spelt([name if at in others else "" for at, name in enumerate(header.names)])
-    )
-    return TableMapping(
-        columns=tuple(columns),
-        id=called(header.id),
-        label=called(header.label),
-        label_parts=called(header.full_name),
-        synonyms=called(header.synonyms),
-        definition=called(header.definition),
-        alternative_ids=called(header.alternatives),
-        parent=called(header.parents),
-        path="" if own is None else columns[own],
-        levels=called(header.levels),
-        labels_of={columns[at]: columns[label] for at, label in header.value_labels},
+    mapping = replace(
+        header.mapping,
+        label=tuple(one for one in header.mapping.label if one != own),
+        path=own,
         paths={
-            columns[at]: mark for at, mark in paths.items() if at == own or at not in header.label
+            one: of for one, of in paths.items() if one not in header.mapping.label or one == own
         },
-        negation={columns[negation[0]]: negation[1]} if negation else {},
-        obsolete=called(header.obsolete),
+        level_of=level_of,
     )
+    entities = EntityRows(mapping, columns, fitting, Table(negated=table.negated), lambda *_: None)
+    others = {one: header.names[one] for one in header.others if one != own}
+    return _with_relations(mapping, others, entities, table)
 
 
 # Ids, labels and paths --------------------------------------------------------------------------
 
 
-def _with_filled_labels(rows: Cells, header: EntityColumns) -> EntityColumns:
-    """Return the columns without labels if most rows leave them empty and have levels."""
-    named = sum(any(cells[at].strip() for at in header.label) for cells in rows)
-    return replace(header, label=()) if header.levels and 2 * named <= len(rows) else header
+def _with_filled_labels(rows: Cells, header: EntityHeader) -> EntityHeader:
+    """Return a header without labels if most rows leave them empty and have levels."""
+    mapping = header.mapping
+    columns = zip(*(header.cells(rows, one) for one in mapping.label), strict=True)
+    named = sum(any(map(str.strip, cells)) for cells in columns)
+    if mapping.levels and 2 * named <= len(rows):
+        return replace(header, mapping=replace(mapping, label=()))
+    return header
 
 
-def _labels(rows: Cells, header: EntityColumns) -> list[str]:
-    """Return the label of each row."""
-    places = header.full_name or header.label[:1]
-    return [whole_name(cells[at] for at in places) for cells in rows]
+def _labels(rows: Cells, header: EntityHeader) -> list[str]:
+    """Return the label of each row; empty if there are no columns of labels."""
+    columns = header.mapping.label_parts or header.mapping.label[:1]
+    cells = [header.cells(rows, column) for column in columns]
+    return [whole_name(parts) for parts in zip(*cells, strict=True)]
 
 
-def _identified(rows: Cells, header: EntityColumns) -> EntityColumns:
-    """Return the columns with a chosen id.
+def _identified(rows: Cells, header: EntityHeader) -> EntityHeader:
+    """Return the header with a chosen id.
 
     The id is the first of the keys with distinct cells, or with one label for each cell. Without
     keys, a first column of codes is the id, whatever its name. Without an id, labels identify rows.
     """
+    first = header.mapping.columns[:1]
     if not header.keys:
-        may_be_first = header.are_labelled and not header.id and header.others[:1] == (0,)
-        return header.identified(0) if may_be_first and _are_codes(rows, header) else header
+        may_be = header.are_labelled and not header.mapping.id and header.others[:1] == first
+        return header.identified(first[0]) if may_be and _are_codes(rows, header) else header
     labels = _labels(rows, header)
-    keys_of_rows = {at: [cells[at].strip() for cells in rows] for at in header.keys}
-    apart = [at for at, keys in keys_of_rows.items() if len({*keys}) >= APART * len(rows)]
-    if not apart and header.are_labelled:
+    keys_of_rows = {one: [*map(str.strip, header.cells(rows, one))] for one in header.keys}
+    apart = [one for one, keys in keys_of_rows.items() if len({*keys}) >= APART * len(rows)]
+    if not apart and labels:
         apart = [
-            at
-            for at, keys in keys_of_rows.items()
+            one
+            for one, keys in keys_of_rows.items()
             if len({*keys}) == len({*labels}) == len({*zip(keys, labels, strict=True)})
         ]
     if apart:
         return header.identified(apart[0])
-    others = tuple(sorted({*header.others, *header.keys}))
-    return replace(header, id=(), others=others, keys=())
+    others = header.in_order((*header.others, *header.keys))
+    return replace(header, mapping=replace(header.mapping, id=()), others=others, keys=())
 
 
-def _are_codes(rows: Cells, header: EntityColumns) -> bool:
+def _are_codes(rows: Cells, header: EntityHeader) -> bool:
     """Return whether the first column has codes, nearly all of them different.
 
     Labels, dates and consecutive numbers do not count as codes.
@@ -195,31 +164,30 @@ def _are_codes(rows: Cells, header: EntityColumns) -> bool:
     )
 
 
-def _path_columns(rows: Cells, header: EntityColumns) -> dict[int, str]:
-    """Return the separators of the columns of paths, by position."""
-    found = {}
-    for at in (*header.label[:1], *header.parents, *header.others):
-        name = header.names[at] if at in header.others else ""
-        if mark := path_separator([cells[at] for cells in rows], name):
-            found[at] = mark
+def _path_columns(rows: Cells, header: EntityHeader) -> dict[str, str]:
+    """Return the separators of the columns of paths."""
+    found, mapping = {}, header.mapping
+    for column in (*mapping.label[:1], *mapping.parent, *header.others):
+        name = header.names[column] if column in header.others else ""
+        if mark := path_separator(header.cells(rows, column), name):
+            found[column] = mark
     return found
 
 
 def _labelled(
-    rows: Cells, header: EntityColumns, paths: Collection[int], remark: Callable[[str], None]
-) -> EntityColumns:
-    """Return the columns with a column of labels that has no name of labels, if there is one.
+    rows: Cells, header: EntityHeader, paths: Collection[str], remark: Callable[[str], None]
+) -> EntityHeader:
+    """Return the header with a column of labels that has no name of labels, if there is one.
 
     Columns of paths are excluded.
     """
-    ids = {cells[at].strip() for cells in rows for at in header.id}
-    for at in header.others:
-        if at not in paths and are_labels([cells[at].strip() for cells in rows], ids):
-            remark(
-                f"took {header.names[at]} for the labels, as no column is named label or name; "
-                f"{INSPECT}"
-            )
-            return _identified(rows, header.labelled(at))
+    of_ids = (header.cells(rows, column) for column in header.mapping.id)
+    ids = {cell.strip() for cells in of_ids for cell in cells}
+    for column in header.others:
+        cells = [*map(str.strip, header.cells(rows, column))]
+        if column not in paths and are_labels(cells, ids):
+            remark(f"took {column} for the labels, as no column is named label or name; {INSPECT}")
+            return _identified(rows, header.labelled(column))
     return header
 
 
@@ -241,30 +209,28 @@ def _is_name(cell: str) -> bool:
     )
 
 
-def _own_path(
-    rows: Cells, header: EntityColumns, paths: Mapping[int, str]
-) -> tuple[str, int | None]:
+def _own_path(rows: Cells, header: EntityHeader, paths: Mapping[str, str]) -> tuple[str, str]:
     """Return the relation of rows to their levels, and the column of their own paths.
 
-    The relation is empty if there are no levels, or if the levels are the rows' own path.
+    The relation is empty if there are no levels, or if the levels are the rows' own path. The
+    column is empty if there is none.
     """
-    labels = _labels(rows, header) if header.are_labelled else []
-    level_of = ""
-    if header.levels:
-        levels = [path_of(names) for names in names_by_level(rows, header.levels)]
+    labels, mapping = _labels(rows, header), header.mapping
+    if mapping.levels:
+        places = [mapping.columns.index(one) for one in mapping.levels]
+        levels = [path_of(names) for names in names_by_level(rows, places)]
         if _are_own(levels, ARROW, labels, header):
-            return "", None
-        level_of = header.level_of
-    for at, mark in paths.items():
-        of_rows = [] if header.label[:1] == (at,) else labels
-        is_parent = at in header.parents
-        if not is_parent and _are_own([cells[at] for cells in rows], mark, of_rows, header):
-            return level_of, at
-    return level_of, None
+            return "", ""
+    for column, mark in paths.items():
+        of_rows = [] if mapping.label[:1] == (column,) else labels
+        cells = header.cells(rows, column)
+        if column not in mapping.parent and _are_own(cells, mark, of_rows, header):
+            return mapping.level_of, column
+    return mapping.level_of, ""
 
 
 def _are_own(
-    paths: Sequence[str], separator: str, labels: Sequence[str], header: EntityColumns
+    paths: Sequence[str], separator: str, labels: Sequence[str], header: EntityHeader
 ) -> bool:
     """Return whether paths are the rows' own paths.
 
@@ -272,7 +238,7 @@ def _are_own(
     """
     filled = [path for path in paths if path.strip()]
     if not labels:
-        return not header.id or do_differ(filled)
+        return not header.mapping.id or do_differ(filled)
     ending = sum(
         any(normalise(one[-1]) == normalise(label) for one in categories_in(path, separator))
         for path, label in zip(paths, labels, strict=True)

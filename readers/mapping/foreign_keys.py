@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from ontodex.graph.names import spellings
-from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, EntityColumns, spelt
+from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, EntityHeader, spelt
 from ontodex.readers.mapping.keys import is_key, table_of
 from ontodex.readers.tables.keys import MARKS, parts_of
 from ontodex.readers.tables.values import (
@@ -93,28 +93,35 @@ class KeyedTable:
     ends: tuple[str, ...] = ()
 
     @cached_property
-    def columns(self) -> EntityColumns:
-        """The columns by what their names say."""
-        return EntityColumns.of([*self.cells])
+    def header(self) -> EntityHeader:
+        """What the names of the columns say."""
+        return EntityHeader.of([*self.cells])
 
     @property
     def are_labelled(self) -> bool:
         """Whether rows have labels."""
-        return self.columns.are_labelled
+        return self.header.are_labelled
+
+    def named_so(self, columns: Iterable[str]) -> list[str]:
+        """Return the names of some columns of the header."""
+        names = dict(zip(self.header.mapping.columns, self.cells, strict=True))
+        return [names[one] for one in columns]
 
     @cached_property
     def labels(self) -> Sequence[str]:
         """The labels of the rows; empty if there are none."""
-        names = [*self.cells]
-        columns = [self.cells[names[at]] for at in self.columns.label[:1] or self.columns.full_name]
+        mapping = self.header.mapping
+        names = self.named_so(mapping.label[:1] or mapping.label_parts)
+        columns = [self.cells[name] for name in names]
         return [whole_name(cells) for cells in zip(*columns, strict=True)]
 
     @cached_property
     def others(self) -> list[str]:
         """The columns other than labels, names, synonyms and definitions."""
-        columns = self.columns
-        told = {*columns.label, *columns.full_name, *columns.synonyms, *columns.definition}
-        return [name for at, name in enumerate(self.cells) if at not in told]
+        mapping = self.header.mapping
+        several = (mapping.label, mapping.label_parts, mapping.synonyms, mapping.definition)
+        told = self.named_so(chain.from_iterable(several))
+        return [name for name in self.cells if name not in told]
 
     @property
     def n_rows(self) -> int:
@@ -181,8 +188,7 @@ class ForeignKeys:
     def _own(self, table: KeyedTable) -> str:
         if table.ends or len(table.key) > 1:
             return ""
-        names = [*table.cells]
-        ids = [names[at] for at in (*table.columns.id, *table.columns.keys)]
+        ids = table.named_so((*table.header.mapping.id, *table.header.keys))
         shared = [
             name
             for name in table.others

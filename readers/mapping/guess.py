@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from ontodex.readers.mapping.entities import guess_entities
-from ontodex.readers.mapping.headers import EntityColumns, entity_columns
+from ontodex.readers.mapping.headers import EntityHeader, entity_header
 from ontodex.readers.mapping.paths import is_path_name
 from ontodex.readers.mapping.triples import names_ends, of_triples, own_columns, triples_mapping
 from ontodex.readers.tables.mapping import TableMapping, column_names
@@ -69,26 +69,26 @@ def guess_mapping(
         return None, rows
     if found is None:
         values = {name: why for name, why in table.declared.values.items() if name in columns}
-        header = _with_declared(entities or EntityColumns.of(names), columns, table)
+        header = _with_declared(entities or EntityHeader.of(names), table)
         taken = [*rows]
         rows = iter(taken)
-        found = guess_entities(header, columns, taken, table, remark)
+        found = guess_entities(header, taken, table, remark)
         left_out = {name: why for name, why in values.items() if name not in found.used}
         found = replace(found, ignored={**found.ignored, **left_out})
     return of_table(found, table), rows
 
 
-def _with_declared(header: EntityColumns, columns: Sequence[str], table: Table) -> EntityColumns:
-    """Return the columns of a header with the id that a join or a data package names.
+def _with_declared(header: EntityHeader, table: Table) -> EntityHeader:
+    """Return a header with the id that a join or a data package names.
 
     Columns that a data package declares as numbers, dates or the like are left out.
     """
     joined, declared = table.join.id if table.join else (), table.declared.key
     key = joined or (declared if len(declared) == 1 else ())
-    if key and key[0] in columns and (joined or columns.index(key[0]) not in header.label):
-        header = header.identified(columns.index(key[0]))
+    if key and key[0] in header.names and (joined or key[0] not in header.mapping.label):
+        header = header.identified(key[0])
     values = table.declared.values
-    return replace(header, others=tuple(at for at in header.others if columns[at] not in values))
+    return replace(header, others=tuple(one for one in header.others if one not in values))
 
 
 def of_table(mapping: TableMapping, table: Table) -> TableMapping:
@@ -121,9 +121,9 @@ def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, R
     for number, cells in rows:
         if triples_mapping(cells):
             return cells, iter(above), rows
-        columns = entity_columns(cells)
-        if columns or names_ends(cells):
-            below = [*islice(rows, LOOKED_AT if columns and columns.told < 2 else 1)]
+        header = entity_header(cells)
+        if header or names_ends(cells):
+            below = [*islice(rows, LOOKED_AT if header and header.told < 2 else 1)]
             rows = chain(below, rows)
             pairs = [pair for _, others in below for pair in zip(cells, others, strict=False)]
             if not any(cell == other and cell.strip() for cell, other in pairs):
@@ -199,10 +199,9 @@ def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> boo
     It has entities if a column has a name of ids, labels or paths, or if a later column has
     numbers.
     """
-    columns = EntityColumns.of(names)
+    mapping = EntityHeader.of(names).mapping
     is_alone = not any({*names} & {*cells} for cells in below)
-    told = (*columns.id, *columns.label)
-    is_told = bool(told) or not names[0] or is_path_name(names[0])
+    is_told = bool(mapping.id or mapping.label) or not names[0] or is_path_name(names[0])
     are_values = len(below) >= FEW and any(
         all(NUMBER.fullmatch(cells[at].strip()) for cells in below) for at in range(1, len(names))
     )

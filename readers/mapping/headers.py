@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from types import MappingProxyType
@@ -12,6 +12,7 @@ import yaml
 
 from ontodex.graph.hierarchy_names import UPWARD
 from ontodex.graph.names import normalise, spellings
+from ontodex.readers.tables.mapping import TableMapping, column_names
 
 __all__ = [
     "ID",
@@ -19,8 +20,8 @@ __all__ = [
     "LABEL_ALONE",
     "NAMES",
     "PARENT",
-    "EntityColumns",
-    "entity_columns",
+    "EntityHeader",
+    "entity_header",
     "negation_in",
     "spelt",
 ]
@@ -89,44 +90,23 @@ YES = ("true", "t", "yes", "y", "1", "not")
 
 
 @dataclass(frozen=True)
-class EntityColumns:
-    """Positions of the columns of entities in a header, best first.
+class EntityHeader:
+    """What the names in a header say of a table of entities.
 
     Attributes:
-        names: The header, without white space around the names.
-        id: Identifiers; without them, labels identify rows.
-        label: Labels; further columns, and further labels of a repeated id, are synonyms.
-        synonyms: Synonyms.
-        definition: Definitions.
-        alternatives: Alternative ids.
-        parents: Parents, by id or label.
-        obsolete: Columns that mark obsolete entities, which are left out.
-        others: All other columns.
+        mapping: The columns whose names say what they hold.
+        names: Name in the header of each column.
+        others: The columns that are not in the mapping.
         keys: Columns of keys; the rows decide which one is the id.
-        levels: Levels of a hierarchy, broadest first.
-        level_of: Kind of the levels.
-        full_name: First and last name of people, if there is no other label.
-        value_labels: Pairs of a column of links and a column with the labels of their targets
-            ("country", "countryLabel").
     """
 
-    names: tuple[str, ...]
-    id: tuple[int, ...]
-    label: tuple[int, ...]
-    synonyms: tuple[int, ...]
-    definition: tuple[int, ...]
-    alternatives: tuple[int, ...]
-    parents: tuple[int, ...]
-    obsolete: tuple[int, ...]
-    others: tuple[int, ...]
-    keys: tuple[int, ...] = ()
-    levels: tuple[int, ...] = ()
-    level_of: str = ""
-    full_name: tuple[int, ...] = ()
-    value_labels: tuple[tuple[int, int], ...] = ()
+    mapping: TableMapping
+    names: Mapping[str, str]
+    others: tuple[str, ...]
+    keys: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, names: Sequence[str]) -> EntityColumns:
+    def of(cls, names: Sequence[str]) -> EntityHeader:
         """Find the columns by the names in a header."""
         plain, value_labels = _with_labels(spelt(names))
         ids, labels, synonyms, definitions, alternatives, parents, obsolete = (
@@ -174,68 +154,84 @@ class EntityColumns:
         if labels:
             synonyms += tuple(at for at in _further_names(plain) if at not in {*said, *labels})
         taken = {*ids, *labels, *synonyms, *of_rows, *levels, *value_labels.values()}
-        rest = tuple(at for at in range(len(names)) if at not in taken)
-        return cls(
-            names=tuple(str(name).strip() for name in names),
-            id=ids,
-            label=labels,
-            synonyms=synonyms,
-            definition=definitions,
-            alternatives=alternatives,
-            parents=parents,
-            obsolete=obsolete,
-            others=rest,
-            keys=keys,
-            levels=levels,
+        rest = [at for at in range(len(names)) if at not in taken]
+        negation = negation_in([form if at in rest else () for at, form in enumerate(plain)])
+        columns = column_names(names)
+
+        def called(places: Iterable[int]) -> tuple[str, ...]:
+            return tuple(columns[at] for at in places)
+
+        mapping = TableMapping(
+            columns=tuple(columns),
+            id=called(ids),
+            label=called(labels),
+            label_parts=called(full_name),
+            synonyms=called(synonyms),
+            definition=called(definitions),
+            alternative_ids=called(alternatives),
+            parent=called(parents),
+            levels=called(levels),
             level_of=level_of,
-            full_name=full_name,
-            value_labels=tuple(value_labels.items()),
+            labels_of={columns[at]: columns[label] for at, label in value_labels.items()},
+            negation={columns[negation[0]]: negation[1]} if negation else {},
+            obsolete=called(obsolete),
         )
+        called_so = dict(zip(columns, (str(name).strip() for name in names), strict=True))
+        return cls(mapping, called_so, called(rest), called(keys))
 
     @classmethod
-    def of_others(cls, names: Sequence[str]) -> EntityColumns:
+    def of_others(cls, names: Sequence[str]) -> EntityHeader:
         """Find the columns if rows describe rows of another table and have no labels."""
-        columns = cls.of(names)
-        said = (*columns.label, *columns.full_name, *columns.definition)
-        others = tuple(sorted((*columns.others, *said)))
-        return replace(columns, label=(), full_name=(), definition=(), others=others)
+        header = cls.of(names)
+        mapping = header.mapping
+        said = (*mapping.label, *mapping.label_parts, *mapping.definition)
+        others = header.in_order((*header.others, *said))
+        mapping = replace(mapping, label=(), label_parts=(), definition=())
+        return replace(header, mapping=mapping, others=others)
 
-    def identified(self, at: int) -> EntityColumns:
-        """Return the columns with ``at`` as the id; other possible ids become others."""
-        ids = (at, *(one for one in self.id if one != at)) if at in self.id else (at,)
-        others = {*self.others, *self.keys, *self.id}.difference(ids)
-        return replace(
-            self,
-            id=ids,
-            label=tuple(one for one in self.label if one != at),
-            full_name=() if at in self.full_name else self.full_name,
-            parents=tuple(one for one in self.parents if one != at),
-            others=tuple(sorted(others)),
-            keys=(),
+    def in_order(self, columns: Collection[str]) -> tuple[str, ...]:
+        """Return some columns in the order of the table."""
+        return tuple(one for one in self.mapping.columns if one in columns)
+
+    def cells(self, rows: Iterable[Sequence[str]], column: str) -> list[str]:
+        """Return the cells of a column."""
+        at = self.mapping.columns.index(column)
+        return [cells[at] for cells in rows]
+
+    def identified(self, column: str) -> EntityHeader:
+        """Return the header with a column as the id; other possible ids become others."""
+        mapping = self.mapping
+        further = [one for one in mapping.id if one != column] if column in mapping.id else []
+        others = {*self.others, *self.keys, *mapping.id}.difference((column, *further))
+        mapping = replace(
+            mapping,
+            id=(column, *further),
+            label=tuple(one for one in mapping.label if one != column),
+            label_parts=() if column in mapping.label_parts else mapping.label_parts,
+            parent=tuple(one for one in mapping.parent if one != column),
         )
+        return replace(self, mapping=mapping, others=self.in_order(others), keys=())
 
-    def labelled(self, label: int) -> EntityColumns:
-        """Return the columns with another label column; columns of further names are synonyms."""
-        others = [at for at in self.others if at != label]
-        further = _further_names(spelt([self.names[at] for at in others]))
-        synonyms = [others[place] for place in further]
+    def labelled(self, column: str) -> EntityHeader:
+        """Return the header with another label column; columns of further names are synonyms."""
+        others = [one for one in self.others if one != column]
+        further = _further_names(spelt([self.names[one] for one in others]))
+        synonyms = (*self.mapping.synonyms, *(others[at] for at in further))
+        mapping = replace(self.mapping, label=(column,), synonyms=synonyms)
         return replace(
-            self,
-            label=(label,),
-            synonyms=(*self.synonyms, *synonyms),
-            others=tuple(at for at in others if at not in synonyms),
+            self, mapping=mapping, others=tuple(one for one in others if one not in synonyms)
         )
 
     @property
     def told(self) -> int:
         """Number of columns with a known name."""
-        unknown = sum(normalise(self.names[at]) not in (*LABEL_ALONE, *KINDS) for at in self.others)
-        return len(self.names) - unknown
+        others = [normalise(self.names[one]) for one in self.others]
+        return len(self.names) - sum(name not in (*LABEL_ALONE, *KINDS) for name in others)
 
     @property
     def are_labelled(self) -> bool:
         """Whether there are columns of labels."""
-        return bool(self.label or self.full_name)
+        return bool(self.mapping.label or self.mapping.label_parts)
 
 
 def _further_names(names: Sequence[tuple[str, ...]]) -> list[int]:
@@ -282,23 +278,19 @@ def _untyped(name: str) -> str:
     return found[2] if found[2] == "ID" else found[1]
 
 
-def entity_columns(names: Sequence[str]) -> EntityColumns | None:
-    """Return the columns of entities that a header names, or ``None`` if it is not such a header.
+def entity_header(names: Sequence[str]) -> EntityHeader | None:
+    """Return what a header says of entities, or ``None`` if it is not a header of entities.
 
-    >>> columns = entity_columns(["ID", "Label", "Parent_ID", "food"])
-    >>> columns.id, columns.label, columns.parents, columns.others
-    ((0,), (1,), (2,), (3,))
-    >>> entity_columns(["dog", "is_a", "animal"])
+    >>> header = entity_header(["ID", "Label", "Parent_ID", "food"])
+    >>> header.mapping.id, header.mapping.label, header.mapping.parent, header.others
+    (('ID',), ('Label',), ('Parent_ID',), ('food',))
+    >>> entity_header(["dog", "is_a", "animal"])
     """
-    columns = EntityColumns.of(names)
-    if columns.levels:
-        return columns
-    return (
-        columns
-        if (columns.id or columns.label)
-        and (columns.told > 1 or {*spelt(names)[0]} & {*NAMES["header"]})
-        else None
-    )
+    header = EntityHeader.of(names)
+    mapping = header.mapping
+    are_told = header.told > 1 or {*spelt(names)[0]} & {*NAMES["header"]}
+    is_header = mapping.levels or ((mapping.id or mapping.label) and are_told)
+    return header if is_header else None
 
 
 def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], dict[int, int]]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from ontodex.readers.mapping.headers import NAMES, EntityColumns, entity_columns, negation_in, spelt
+from ontodex.readers.mapping.headers import NAMES, EntityHeader, entity_header, negation_in, spelt
 from ontodex.readers.tables.mapping import TableMapping, column_names
 
 __all__ = [
@@ -70,12 +70,11 @@ def triples_mapping(names: Sequence[str]) -> TableMapping | None:
 @lru_cache(maxsize=1 << 12)
 def _triples_mapping(names: tuple[str, ...]) -> TableMapping | None:
     places = _places(names)
-    entities = entity_columns(names)
-    if entities is not None and entities.id and (of_an_id := _of_an_id(names, places, entities)):
+    entities = entity_header(names)
+    said = entities.mapping if entities else TableMapping()
+    if entities and said.id and (of_an_id := _of_an_id(names, places, entities)):
         return of_an_id
-    is_entity = entities is not None and bool(
-        entities.id and (entities.label or entities.definition)
-    )
+    is_entity = bool(said.id and (said.label or said.definition))
     pairs = [
         pair
         for pair in ENDS
@@ -137,7 +136,7 @@ def of_triples(
 
 
 def _of_an_id(
-    names: Sequence[str], places: Mapping[str, int], entities: EntityColumns
+    names: Sequence[str], places: Mapping[str, int], entities: EntityHeader
 ) -> TableMapping | None:
     """Return the mapping of a header of only an id (the head), a relation and a tail.
 
@@ -154,26 +153,27 @@ def _of_an_id(
         or relation is None
         or tail is None
         or len(names) != 3
-        or len(names) - len(entities.others) > len(entities.id)
+        or len(names) - len(entities.others) > len(entities.mapping.id)
     ):
         return None
-    columns = (entities.id[0], places[relation], places[tail])
+    mapping = entities.mapping
+    columns = (mapping.columns.index(mapping.id[0]), places[relation], places[tail])
     return of_triples(names, columns)
 
 
-def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityColumns | None:
+def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityHeader | None:
     """Return the columns of entities in a header, or ``None`` if the header names none.
 
     A header with ``subject_id`` and ``object_id`` names links, not entities. With ``of_others``,
-    the rows describe rows of another table; see :meth:`EntityColumns.of_others`.
+    the rows describe rows of another table; see :meth:`EntityHeader.of_others`.
 
     >>> own_columns(["subject_id", "subject_label", "object_id", "verdict"])
-    >>> own_columns(["id", "label"]).id
-    (0,)
+    >>> own_columns(["id", "label"]).mapping.id
+    ('id',)
     """
     if of_others:
-        return EntityColumns.of_others(names)
-    return None if {"subject id", "object id"} <= _places(names).keys() else entity_columns(names)
+        return EntityHeader.of_others(names)
+    return None if {"subject id", "object id"} <= _places(names).keys() else entity_header(names)
 
 
 @lru_cache(maxsize=1 << 12)
