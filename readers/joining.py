@@ -123,15 +123,13 @@ class _Tables:
         self.mappings: list[TableMapping | None] = []
 
     def joined(self, keys: Sequence[Resolved]) -> list[Joined]:
-        """Return the tables with foreign keys replaced by ids; an empty list if none changes.
-
-        A table whose id is not the first column that is named as an id changes too.
-        """
+        """Return the tables with foreign keys replaced by ids; an empty list without such."""
         are_given = any(self.mappings)
         for table, of in zip(self.tables, keys, strict=False):
             first = table.named_so(table.header.mapping.id[:1])
             ids = {*filter(None, (of.mapping.head, *of.mapping.id))}
-            if of.changes or (not are_given and ids.difference(first)):
+            is_told = not are_given and (of.mapping.keys or ids.difference(first))
+            if of.changes or is_told:
                 pairs = zip(self.tables, keys, strict=True)
                 return [(self._replaced(table, of), of.mapping) for table, of in pairs]
         return []

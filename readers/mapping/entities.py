@@ -319,7 +319,9 @@ class _Relations:
             words = sum(bool(LETTER.search(part)) for part in parts)
             return SYNONYMS if 2 * words > len(parts) else "repeats the ids"
         values = Counter(parts)
-        if is_foreign:
+        if self._table.join and column in self._table.join.keys:
+            why = ""
+        elif is_foreign:
             why = "numbers of another table"
         elif own > CODED * len(links) and len(values) == len(links):
             why = "codes of another kind"

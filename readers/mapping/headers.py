@@ -288,8 +288,10 @@ def entity_header(names: Sequence[str]) -> EntityHeader | None:
     """
     header = EntityHeader.of(names)
     mapping = header.mapping
-    are_told = header.told > 1 or {*spelt(names)[0]} & {*NAMES["header"]}
-    is_header = mapping.levels or ((mapping.id or mapping.label) and are_told)
+    if mapping.levels:
+        return header
+    is_named = bool(mapping.id or mapping.label)
+    is_header = is_named and (header.told > 1 or {*spelt(names)[0]} & {*NAMES["header"]})
     return header if is_header else None
 
 
