@@ -146,6 +146,16 @@ def test_keys_of_tables_that_are_not_there_are_known_by_their_mapping(write) -> 
     assert says(more)["known"] == known
 
 
+def test_a_column_that_names_what_other_sources_hold_is_read_where_a_mapping_says_so(write) -> None:
+    terms = write("terms.csv", "id,label,parent\nT:1,heart,T:3\nT:2,lung,T:3\nT:3,organ,\n")
+    cases = write("cases.csv", "id,name,part\nC1,Ann,heart\nC2,Bob,lung\nC3,Cy,organ\n")
+    with pytest.warns(ReadWarning, match=r"left out part \(texts that few rows share\)"):
+        assert "part" not in read(terms, cases).relation_ids
+    mapping = TableMapping(id=("id",), label=("name",), relations={"part": RelationColumn()})
+    known = says(read(terms, cases, mapping=mapping, on_error="raise"))["known"]
+    assert ("C1", "part", "T:1") in known
+
+
 def test_codes_are_below_what_they_begin_with_where_a_mapping_says_so(write) -> None:
     codes = "A 01 01.1 01.11 01.12 02 02.1"
     path = write("a.csv", "\n".join(["code,name", *(f"{one},name {one}" for one in codes.split())]))
