@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, plain_name, text_of
-from ontodex.readers.formats import FOLDER, FileFormat, folder_format
+from ontodex.readers.formats import FOLDER, Source, expect_folder, folder_format
 from ontodex.readers.mapping.headers import ID, EntityHeader
 from ontodex.readers.problems import Problems
 from ontodex.readers.table_files import add_rows, name_freebase, read_table
@@ -104,15 +104,28 @@ def _files(folder: Path) -> dict[str, Path]:
     return {plain_name(path): path for path in sorted(folder.iterdir()) if path.is_file()}
 
 
-SPLITS = FileFormat(
-    "splits",
-    (FOLDER,),
-    "A benchmark of link prediction: a folder with train, valid and test.",
-    matches=lambda folder, head: bool(_split_files(folder)),
-    reader=lambda source, builder, problems: _read_splits(
-        source.path, builder, problems, source.table
-    ),
-)
+class _Splits:
+    """Format of folders with ``train``, ``valid`` and ``test`` as triples of names."""
+
+    name = "splits"
+    suffixes = (FOLDER,)
+    description = "A benchmark of link prediction: a folder with train, valid and test."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether a folder holds a split.
+
+        Raises:
+            ReadError: If one split has several files.
+        """
+        return bool(_split_files(path))
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read a folder."""
+        expect_folder(source.path, self.name)
+        _read_splits(source.path, builder, problems, source.table)
+
+
+SPLITS = _Splits()
 
 
 # Triples of numbers -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
-from ontodex.readers.formats import FileFormat, of_path
+from ontodex.readers.formats import FileFormat
 from ontodex.readers.problems import Problems
 
 __all__ = ["FORMAT", "read_conceptnet"]
@@ -60,5 +60,5 @@ FORMAT = FileFormat(
     (".csv",),
     "Assertions of ConceptNet between concepts in one language.",
     matches=lambda path, head: ASSERTION.match(head.lstrip()) is not None,
-    reader=of_path(read_conceptnet),
+    reader=read_conceptnet,
 )

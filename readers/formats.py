@@ -40,7 +40,6 @@ __all__ = [
     "looks_like_json",
     "looks_like_xml",
     "never",
-    "of_path",
     "suffix_of",
     "syntax_matches",
     "uncommented",
@@ -173,15 +172,15 @@ class NamedFormat:
 
 @dataclass(frozen=True)
 class FileFormat(NamedFormat):
-    """A format of files or folders that two functions make up.
+    """A format of files or folders whose reader needs only the path of a file, and no settings.
 
     Attributes:
         matches: Returns whether a file is in the format, given its path and first bytes.
-        reader: Reads a source into a builder, and reports faulty parts; see :func:`of_path`.
+        reader: Reads what is at a path into a builder, and reports faulty parts.
     """
 
     matches: Callable[[Path, bytes], bool]
-    reader: Callable[[Source, GraphBuilder, Problems], None]
+    reader: Callable[[Path, GraphBuilder, Problems], None]
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Tell whether a file is in this format."""
@@ -191,14 +190,7 @@ class FileFormat(NamedFormat):
         """Read a file or folder."""
         if FOLDER in self.suffixes:
             expect_folder(source.path, self.name)
-        self.reader(source, builder, problems)
-
-
-def of_path(
-    reader: Callable[[Path, GraphBuilder, Problems], None],
-) -> Callable[[Source, GraphBuilder, Problems], None]:
-    """Return the reader of a source that needs only its path, and no settings."""
-    return lambda source, builder, problems: reader(source.path, builder, problems)
+        self.reader(source.path, builder, problems)
 
 
 def folder_format(
@@ -208,9 +200,7 @@ def folder_format(
     reader: Callable[[Path, GraphBuilder, Problems], None],
 ) -> FileFormat:
     """Return a format of folders whose reader needs only the path of a folder, and no settings."""
-    return FileFormat(
-        name, (FOLDER,), description, lambda path, head: matches(path), of_path(reader)
-    )
+    return FileFormat(name, (FOLDER,), description, lambda path, head: matches(path), reader)
 
 
 def expect_folder(path: Path, format: str) -> None:

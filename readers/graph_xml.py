@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,45 +12,48 @@ from typing import Any
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import opened
-from ontodex.readers.formats import FileFormat, Source
+from ontodex.readers.formats import NamedFormat, Source
 from ontodex.readers.problems import Problems
 from ontodex.readers.records import read_records
 from ontodex.readers.xml_guard import GuardedXml, after_prolog
 
-__all__ = ["GEXF", "GRAPHML"]
+__all__ = ["GEXF", "GRAPHML", "GraphXmlFormat"]
 
 PIECE = 1 << 20
 
 
-def _format(name: str, description: str) -> FileFormat:
-    """Return a format of graphs; ``name`` is the name of the root element."""
-    root = re.compile(rb"<(?:!doctype\s+)?%b[\s>]" % name.encode(), re.IGNORECASE)
+@dataclass(frozen=True)
+class GraphXmlFormat(NamedFormat):
+    """A format of graphs in XML; ``name`` is the name of the root element: graphml or gexf."""
 
-    def matches(path: Path, head: bytes) -> bool:
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether the root element of a file has the name of the format."""
+        root = re.compile(rb"<(?:!doctype\s+)?%b[\s>]" % self.name.encode(), re.IGNORECASE)
         return root.match(head, after_prolog(head)) is not None
 
-    def reader(source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        records = _records(source.path, name, problems)
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read nodes and edges with their attributes, like records of nodes and links in JSON.
+
+        The relation of an edge is an attribute such as ``relation``, ``label`` or ``type``. Without
+        such an attribute, the id of the edge is the relation if several edges share ids, as in the
+        GraphML that networkx writes for a multigraph.
+
+        Raises:
+            ReadError: If the file is not in the format, has no nodes or no relations, or declares
+                XML entities that look like an attack.
+        """
+        records = _records(source.path, self.name, problems)
         read_records(records, source.path, builder, problems, source.table)
 
-    return FileFormat(name, (f".{name}",), description, matches, reader)
 
-
-GRAPHML = _format("graphml", "Graphs in GraphML, as networkx, yEd, Gephi and Neo4j export them.")
-GEXF = _format("gexf", "Graphs in GEXF, as Gephi exports them.")
+GRAPHML = GraphXmlFormat(
+    "graphml", (".graphml",), "Graphs in GraphML, as networkx, yEd, Gephi and Neo4j export them."
+)
+GEXF = GraphXmlFormat("gexf", (".gexf",), "Graphs in GEXF, as Gephi exports them.")
 
 
 def _records(path: Path, format: str, problems: Problems) -> list[dict[str, Any]]:
-    """Return the nodes and the edges of a file as records, like those of nodes and links in JSON.
-
-    The relation of an edge is an attribute such as ``relation``, ``label`` or ``type``. Without
-    such an attribute, the id of the edge is the relation if several edges share ids, as in the
-    GraphML that networkx writes for a multigraph.
-
-    Raises:
-        ReadError: If the file is not in the format, has no nodes, or declares XML entities that
-            look like an attack.
-    """
+    """Return the nodes and the edges of a file as records."""
     with opened(path) as stream:
         guarded = GuardedXml(stream, path)
         document = io.BytesIO(

@@ -239,7 +239,7 @@ def _in_file(path: Path, session: Session) -> Iterator[Piece]:
         yield piece
         return
     try:
-        contents = format.opener(piece.source, piece.problems)
+        contents = format.open(piece.source, piece.problems)
     except ReadError as error:
         yield replace(piece, fault=error)
         return

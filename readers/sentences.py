@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, plain_name
-from ontodex.readers.formats import FileFormat, never, of_path
+from ontodex.readers.formats import FileFormat, never
 from ontodex.readers.problems import Problems
 
 __all__ = ["FORMAT", "read_sentences"]
@@ -38,5 +38,5 @@ FORMAT = FileFormat(
     (),
     "Plain text, one sentence or paragraph a line; only by name.",
     matches=never,
-    reader=of_path(read_sentences),
+    reader=read_sentences,
 )

@@ -18,6 +18,7 @@ from ontodex.readers.biomedical.cx import is_cx, nodes_and_links
 from ontodex.readers.formats import (
     TABLE_SUFFIXES,
     FileFormat,
+    NamedFormat,
     Source,
     first_line,
     is_binary,
@@ -33,6 +34,7 @@ from ontodex.readers.problems import Problems
 from ontodex.readers.records import json_of, lists_of, read_records, rows_in
 from ontodex.readers.table_files import read_paths, read_table
 from ontodex.readers.tables.databases import is_database, tables_of
+from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet, is_workbook, sheets_of
 from ontodex.readers.wikibase import is_wikibase, read_wikibase
 from ontodex.readers.xml_records import xml_records, xml_root
@@ -70,25 +72,32 @@ Content = Path | Sheet | Document | Elements | NamedDocument
 
 
 @dataclass(frozen=True)
-class TabularFormat(FileFormat):
+class TabularFormat(NamedFormat):
     """A format of tables or records.
 
     Attributes:
-        opener: Returns the tables and records of a file; each becomes the ``content`` of its own
-            source, which is read by :func:`read_tabular`.
+        matches: Returns whether a file is in the format, given its path and first bytes.
+        opener: Returns the tables and records of a file, and reports faulty parts.
     """
 
+    matches: Callable[[Path, bytes], bool]
     opener: Callable[[Source, Problems], Sequence[Content]]
 
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether a file is in this format."""
+        return self.matches(path, head)
 
-def _tabular(
-    name: str,
-    suffixes: tuple[str, ...],
-    description: str,
-    matches: Callable[[Path, bytes], bool],
-    opener: Callable[[Source, Problems], Sequence[Content]],
-) -> TabularFormat:
-    return TabularFormat(name, suffixes, description, matches, read_tabular, opener)
+    def open(self, source: Source, problems: Problems) -> Sequence[Content]:
+        """Return the tables and records of a file; each becomes the ``content`` of its own source.
+
+        Raises:
+            ReadError: If the file cannot be opened.
+        """
+        return self.opener(source, problems)
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read one of the tables or records that :meth:`open` returned."""
+        read_tabular(source, builder, problems)
 
 
 def read_tabular(source: Source, builder: GraphBuilder, problems: Problems) -> None:
@@ -123,7 +132,7 @@ def _is_table(path: Path, head: bytes) -> bool:
     return not is_binary(head) and (has_cells or suffix_of(path) in TABLE_SUFFIXES)
 
 
-TABLE = _tabular(
+TABLE = TabularFormat(
     "table",
     TABLE_SUFFIXES,
     "Triples, or entities with an id, a label or a parent, in TSV or CSV (SSSOM, KGTK, …).",
@@ -131,7 +140,7 @@ TABLE = _tabular(
     opener=lambda source, problems: [source.path],
 )
 
-WORKBOOK = _tabular(
+WORKBOOK = TabularFormat(
     "workbook",
     (".xlsx", ".xlsm"),
     "Tables in the sheets of an Excel workbook.",
@@ -146,7 +155,7 @@ def _open_database(source: Source, problems: Problems) -> Sequence[Content]:
     return tables_of(source.path)
 
 
-DATABASE = _tabular(
+DATABASE = TabularFormat(
     "database",
     (".db", ".sqlite", ".sqlite3"),
     "Tables of an SQLite database, or an ontology in Semantic-SQL.",
@@ -174,7 +183,7 @@ def _contents(value: Any, source: Source, problems: Problems) -> list[Content]:
     return [Document(path, problems, lists, is_record=is_record)]
 
 
-JSON = _tabular(
+JSON = TabularFormat(
     "json",
     (".json", ".jsonl", ".ndjson"),
     "Records in JSON, one document or one a line; OBO graphs, Wikibase entities, CX networks.",
@@ -184,7 +193,7 @@ JSON = _tabular(
 
 YAML_SUFFIXES = (".yaml", ".yml")
 
-YAML = _tabular(
+YAML = TabularFormat(
     "yaml",
     YAML_SUFFIXES,
     "Records in YAML, and schemas of LinkML.",
@@ -201,7 +210,7 @@ def _open_xml(source: Source, problems: Problems) -> Sequence[Content]:
     return [Document(source.path, problems, lists)]
 
 
-XML = _tabular(
+XML = TabularFormat(
     "xml",
     (".xml",),
     "Records in the elements of XML: ClaML, ICD, MeSH, Orphanet, OPML and others.",
@@ -218,7 +227,5 @@ PATHS = FileFormat(
     (),
     "Paths of categories, one a line (Animals > Birds); tables of paths are detected.",
     matches=never,
-    reader=lambda source, builder, problems: read_paths(
-        source.path, builder, problems, source.table
-    ),
+    reader=lambda path, builder, problems: read_paths(path, builder, problems, Table()),
 )

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
-from ontodex.readers.formats import FileFormat, Source
+from ontodex.readers.formats import NamedFormat, Source
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.entities import are_denied, denied_left_out
 from ontodex.readers.tables.values import one_line
 
-__all__ = ["FORMATS"]
+__all__ = ["FORMATS", "AnnotationFormat"]
 
 ANNOTATED = "annotated with"
 """The relation of an annotation if neither qualifier nor aspect gives one."""
@@ -123,33 +124,9 @@ GPI_2 = _Layout(
 )
 
 
-def _format(name: str, description: str, layout: _Layout, suffix: str = "") -> FileFormat:
-    """Return a format of annotations with a layout."""
-
-    def matches(path: Path, head: bytes) -> bool:
-        return layout.begins.search(head) is not None
-
-    def reader(source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        _read_annotations(source, layout, builder, problems)
-
-    return FileFormat(name, (suffix or f".{name}",), description, matches, reader)
-
-
-FORMATS = (
-    _format("gaf", "Gene Ontology annotations in GAF: gene products and terms.", GAF),
-    _format("gpad", "Gene Ontology annotations in GPAD 1.", GPAD),
-    _format("gpad2", "Gene Ontology annotations in GPAD 2.", GPAD_2, ".gpad"),
-    _format("gpi", "Names of gene products in GPI 1.2.", GPI),
-    _format("gpi2", "Names of gene products in GPI 2.", GPI_2, ".gpi"),
-    _format("hpoa", "Phenotypes of diseases: phenotype.hpoa of the HPO.", HPOA),
-)
-"""The formats of annotations; GPI 1.2 is tried before GPI 2, whose pattern is more general."""
-
-
-def _read_annotations(
-    source: Source, layout: _Layout, builder: GraphBuilder, problems: Problems
-) -> None:
-    """Read annotations, and link each annotated entity to its term.
+@dataclass(frozen=True)
+class AnnotationFormat(NamedFormat):
+    """A format of annotations.
 
     In `GAF 2.2 <https://geneontology.org/docs/go-annotation-file-gaf-format-2.2/>`_ and in `GPAD
     <https://geneontology.org/docs/gene-product-association-data-gpad-format-2.0/>`_ the qualifier
@@ -158,28 +135,56 @@ def _read_annotations(
     the relation. GPAD has no names of entities; GPI has only names. Evidence, references,
     frequencies and dates are left out.
 
-    Lines that are not annotations are reported to ``problems``. Negated annotations (qualifier NOT)
-    are left out; if ``source.settings.negated`` is true, only they are read.
+    Attributes:
+        layout: The columns.
     """
-    negated, denied = source.settings.negated, 0
-    negation = [] if layout.qualifier is None else [(layout.qualifier, ("not",))]
-    for cells in _rows(source.path, layout, problems):
-        if negation and are_denied(cells, negation) != negated:
-            denied += not negated
-            continue
-        identifier = _identifier([one_line(cells[at]) for at in layout.head])
-        names = [] if layout.synonyms is None else cells[layout.synonyms].split("|")
-        builder.entity(
-            identifier,
-            "" if layout.label is None else cells[layout.label],
-            [*filter(None, names)],
-            "" if layout.definition is None else cells[layout.definition],
-        )
-        if layout.term is not None:
-            for relation in _relations(cells, layout):
-                builder.triple(identifier, relation, one_line(cells[layout.term]))
-    if denied:
-        problems.remark(denied_left_out(denied))
+
+    layout: _Layout
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether a file is in this format, by its version line, its header or its columns."""
+        return self.layout.begins.search(head) is not None
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read annotations, and link each annotated entity to its term.
+
+        Lines that are not annotations are reported to ``problems``. Negated annotations (qualifier
+        NOT) are left out; if ``source.settings.negated`` is true, only they are read.
+        """
+        layout, negated, denied = self.layout, source.settings.negated, 0
+        negation = [] if layout.qualifier is None else [(layout.qualifier, ("not",))]
+        for cells in _rows(source.path, layout, problems):
+            if negation and are_denied(cells, negation) != negated:
+                denied += not negated
+                continue
+            identifier = _identifier([one_line(cells[at]) for at in layout.head])
+            names = [] if layout.synonyms is None else cells[layout.synonyms].split("|")
+            builder.entity(
+                identifier,
+                "" if layout.label is None else cells[layout.label],
+                [*filter(None, names)],
+                "" if layout.definition is None else cells[layout.definition],
+            )
+            if layout.term is not None:
+                for relation in _relations(cells, layout):
+                    builder.triple(identifier, relation, one_line(cells[layout.term]))
+        if denied:
+            problems.remark(denied_left_out(denied))
+
+
+FORMATS = (
+    AnnotationFormat(
+        "gaf", (".gaf",), "Gene Ontology annotations in GAF: gene products and terms.", GAF
+    ),
+    AnnotationFormat("gpad", (".gpad",), "Gene Ontology annotations in GPAD 1.", GPAD),
+    AnnotationFormat("gpad2", (".gpad",), "Gene Ontology annotations in GPAD 2.", GPAD_2),
+    AnnotationFormat("gpi", (".gpi",), "Names of gene products in GPI 1.2.", GPI),
+    AnnotationFormat("gpi2", (".gpi",), "Names of gene products in GPI 2.", GPI_2),
+    AnnotationFormat(
+        "hpoa", (".hpoa",), "Phenotypes of diseases: phenotype.hpoa of the HPO.", HPOA
+    ),
+)
+"""The formats of annotations; GPI 1.2 is tried before GPI 2, whose pattern is more general."""
 
 
 def _identifier(parts: Sequence[str]) -> str:

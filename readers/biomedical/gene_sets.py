@@ -7,7 +7,7 @@ from pathlib import Path
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.readers.files import lines_of
-from ontodex.readers.formats import FileFormat, of_path, suffix_of
+from ontodex.readers.formats import FileFormat, suffix_of
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.values import LETTER, NOTHING
 
@@ -59,5 +59,5 @@ FORMAT = FileFormat(
     (".gmt",),
     "Gene sets in GMT: each gene is a member of its sets.",
     matches=lambda path, head: suffix_of(path) == ".gmt",
-    reader=of_path(read_gene_sets),
+    reader=read_gene_sets,
 )

@@ -21,7 +21,7 @@ from ontodex.graph.names import unique_ids_by_name
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
 from ontodex.graph.vocabulary import ASIDE, EQUIVALENT, SAME
 from ontodex.readers.files import lines_of
-from ontodex.readers.formats import FileFormat, of_path, syntax_matches, uncommented
+from ontodex.readers.formats import FileFormat, syntax_matches, uncommented
 from ontodex.readers.problems import Problems
 
 __all__ = ["FORMAT", "read_obo"]
@@ -470,5 +470,5 @@ FORMAT = FileFormat(
     (".obo",),
     "Ontologies in OBO: terms, relationships, synonyms and alternative ids.",
     matches=_is_obo,
-    reader=of_path(read_obo),
+    reader=read_obo,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.readers.formats import FileFormat, of_path, uncommented
+from ontodex.readers.formats import FileFormat, uncommented
 from ontodex.readers.ontologies.owl_axioms import Axioms, fault, literal, read_axioms
 from ontodex.readers.problems import Problems
 
@@ -95,5 +95,5 @@ FORMAT = FileFormat(
     (".ofn", ".owl"),
     "OWL ontologies in functional syntax, as the edit files of OBO ontologies.",
     matches=lambda path, head: START.match(uncommented(head)) is not None,
-    reader=of_path(read_owl_functional),
+    reader=read_owl_functional,
 )

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.vocabulary import XSD
-from ontodex.readers.formats import TABLE_SUFFIXES, FileFormat, of_path, suffix_of, uncommented
+from ontodex.readers.formats import TABLE_SUFFIXES, FileFormat, suffix_of, uncommented
 from ontodex.readers.ontologies.owl_axioms import Axioms, fault, literal, read_axioms
 from ontodex.readers.problems import Problems
 
@@ -347,5 +347,5 @@ FORMAT = FileFormat(
     (".omn", ".owl"),
     "OWL ontologies in Manchester syntax.",
     matches=_is_manchester,
-    reader=of_path(read_owl_manchester),
+    reader=read_owl_manchester,
 )

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import opened
-from ontodex.readers.formats import FileFormat, of_path
+from ontodex.readers.formats import FileFormat
 from ontodex.readers.ontologies.meaning import interpret
 from ontodex.readers.ontologies.owl_axioms import Axioms
 from ontodex.readers.problems import Problems
@@ -55,5 +55,5 @@ FORMAT = FileFormat(
     (".owx", ".owl"),
     "OWL ontologies in OWL/XML.",
     matches=lambda path, head: ROOT.match(head.lstrip()) is not None,
-    reader=of_path(read_owl_xml),
+    reader=read_owl_xml,
 )

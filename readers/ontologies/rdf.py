@@ -16,7 +16,6 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import bounded_lines, opened, size_of
 from ontodex.readers.formats import (
     FileFormat,
-    Source,
     first_line,
     looks_like_json,
     looks_like_xml,
@@ -280,8 +279,8 @@ def _format(
 ) -> FileFormat:
     """Return a format of RDF; ``name`` is a key of :data:`RDF_FORMATS`."""
 
-    def reader(source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        read_rdf(source.path, name, builder, problems)
+    def reader(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+        read_rdf(path, name, builder, problems)
 
     return FileFormat(
         name, suffixes, f"RDF and OWL ontologies in {syntax}.", matches=matches, reader=reader
