@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,8 +20,9 @@ from ontodex.readers.files import lines_of, plain_name, text_of
 from ontodex.readers.formats import FOLDER, Source, expect_folder, folder_format
 from ontodex.readers.mapping.headers import ID, EntityHeader
 from ontodex.readers.problems import Problems
-from ontodex.readers.table_files import add_rows, name_freebase, read_table
+from ontodex.readers.table_files import name_freebase, read_table
 from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.values import cell_parts, one_line
 
 __all__ = ["NUMBERED", "SPLITS"]
 
@@ -271,13 +271,24 @@ def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> 
     if not mapping.id:
         problems.report(f"expected a header with one of {', '.join(ID)}", number, str(path))
         return
+    alternatives: dict[str, str] = {}
+    for number, cells in rows:
+        row = dict(zip(mapping.columns, cells, strict=False))
+        identifier = one_line(row.get(mapping.id[0], ""))
+        if len(cells) != len(names) or not identifier:
+            found = f"expected {len(names)} columns and an id, found {' | '.join(cells)[:60]!r}"
+            problems.report(found, number, str(path))
+            continue
+        labels = [row[one] for one in mapping.label if row[one].strip()]
+        definitions = (row[one] for one in mapping.definition if row[one].strip())
+        synonyms = [*_listed(mapping.synonyms, row), *labels]
+        builder.entity(identifier, next(iter(labels), ""), synonyms, next(definitions, ""))
+        alternatives.update(dict.fromkeys(_listed(mapping.alternative_ids, row), identifier))
+    builder.replace(alternatives)
 
-    def report(what: str, number: int) -> None:
-        problems.report(what, number, str(path))
 
-    lists = dict.fromkeys((*mapping.synonyms, *mapping.alternative_ids), "|")
-    mapping = replace(mapping, separators=lists)
-    add_rows(mapping, mapping.columns, rows, builder, problems, Table(), report)
+def _listed(columns: Sequence[str], row: Mapping[str, str]) -> list[str]:
+    return [part for one in columns for part in cell_parts(row[one], "|")]
 
 
 def _read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
