@@ -190,7 +190,7 @@ def read_for(path: str | Path, *sources: Any, **settings: Any) -> KnowledgeGraph
     """
     index = Index.open(expect_folder(path))
     try:
-        return read_more(index.graph, index.graph.mappings, *sources, **settings)
+        return read_more(index.graph.mappings, *sources, **settings)
     finally:
         index.close()
 

@@ -21,7 +21,7 @@ from ontodex.readers.archives import Archives
 from ontodex.readers.formats import ReadSettings
 from ontodex.readers.inspection import Inspection, inspected
 from ontodex.readers.opening import Piece, Session, opened
-from ontodex.readers.parts import Part, warn_of_clashes, warn_of_columns, with_named
+from ontodex.readers.parts import Part, warn_of_clashes, warn_of_columns
 from ontodex.readers.registry import formats, with_name
 from ontodex.readers.tables.mapping import TableMapping, as_mappings, mapping_to
 
@@ -99,12 +99,11 @@ def read(
 
 
 def read_more(
-    graph: KnowledgeGraph, mappings: Sequence[Mapping[str, Any]], *sources: Any, **settings: Any
+    mappings: Sequence[Mapping[str, Any]], *sources: Any, **settings: Any
 ) -> KnowledgeGraph:
     """Read sources that are added to a graph, with the table mappings of that graph.
 
     Args:
-        graph: The graph. Columns of the sources may name its entities.
         mappings: Mappings of the graph's tables, as stored in an index. Mappings of other tables
             are guessed.
         sources: See :func:`read`.
@@ -117,7 +116,7 @@ def read_more(
     """
     given = as_mappings(settings.pop("mapping", None))
     kept = as_mappings(mappings)
-    more, parts = _read(sources, ReadSettings(**settings, mappings=(*given, *kept)), graph)
+    more, parts = _read(sources, ReadSettings(**settings, mappings=(*given, *kept)))
     _expect_used(given, more, parts)
     return more
 
@@ -165,9 +164,7 @@ def inspect(
     return inspected(graph, parts, [str(one.message) for one in found])
 
 
-def _read(
-    sources: Sequence[Any], settings: ReadSettings, known: KnowledgeGraph | None = None
-) -> tuple[KnowledgeGraph, list[Part]]:
+def _read(sources: Sequence[Any], settings: ReadSettings) -> tuple[KnowledgeGraph, list[Part]]:
     """Read sources; return the merged graph, and the part that each piece was read into."""
     if settings.format is not None:
         with_name(settings.format)
@@ -177,13 +174,11 @@ def _read(
     graph, several = parts[0].graph, f"{parts[0].graph.source} and others"
     for part in parts[1:]:
         graph = replace(merge(graph, part.graph), source=several)
-    source = graph.source
     if len(parts) > 1:
         source = (
             " + ".join(part.graph.source for part in parts) if len(sources) > 1 else str(sources[0])
         )
-    if len(parts) > 1 or known is not None:
-        graph = replace(with_named(graph, parts, known), source=source)
+        graph = replace(graph, source=source)
     warn_of_columns(parts)
     for part in parts:
         part.problems.finish()

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, plain_name, text_of
-from ontodex.readers.formats import FOLDER, FolderFormat, Source, expect_folder
-from ontodex.readers.mapping.headers import ID, EntityColumns
+from ontodex.readers.formats import FOLDER, Source, expect_folder, folder_format
+from ontodex.readers.mapping.headers import ID, EntityHeader
 from ontodex.readers.problems import Problems
 from ontodex.readers.table_files import name_freebase, read_table
 from ontodex.readers.tables.table import Table
@@ -223,7 +223,7 @@ def _numbers(path: Path, layout: _Layout, problems: Problems) -> Iterator[tuple[
             )
 
 
-NUMBERED = FolderFormat(
+NUMBERED = folder_format(
     "numbered",
     "A benchmark in triples of numbers: a folder of OpenKE or LibKGE.",
     matches=lambda folder: _layout(folder) is not None,
@@ -264,38 +264,31 @@ def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
 
 def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read a table of entities with a header: id, label, synonyms (joined by ``|``), definition."""
-    columns: EntityColumns | None = None
+    filled = ((at, line) for at, line in lines_of(path, problems) if line and not line.isspace())
+    rows = ((number, line.split("\t")) for number, line in filled)
+    number, names = next(rows, (1, []))
+    mapping = EntityHeader.of(names).mapping
+    if not mapping.id:
+        problems.report(f"expected a header with one of {', '.join(ID)}", number, str(path))
+        return
     alternatives: dict[str, str] = {}
-    for number, line in lines_of(path, problems):
-        if not line or line.isspace():
+    for number, cells in rows:
+        row = dict(zip(mapping.columns, cells, strict=False))
+        identifier = one_line(row.get(mapping.id[0], ""))
+        if len(cells) != len(names) or not identifier:
+            found = f"expected {len(names)} columns and an id, found {' | '.join(cells)[:60]!r}"
+            problems.report(found, number, str(path))
             continue
-        cells = line.split("\t")
-        if columns is None:
-            columns = EntityColumns.of(cells)
-            if not columns.id:
-                problems.report(f"expected a header with one of {', '.join(ID)}", number, str(path))
-                return
-        elif len(cells) != columns.width or not cells[columns.id[0]].strip():
-            problems.report(
-                f"expected {columns.width} columns and an id, found {line[:60]!r}",
-                number,
-                str(path),
-            )
-        else:
-            identifier = one_line(cells[columns.id[0]])
-            labels = [cells[at] for at in columns.label if cells[at].strip()]
-            builder.entity(
-                identifier,
-                label=next(iter(labels), ""),
-                synonyms=[*_listed(columns.synonyms, cells), *labels],
-                definition=next((cells[at] for at in columns.definition if cells[at].strip()), ""),
-            )
-            alternatives.update(dict.fromkeys(_listed(columns.alternatives, cells), identifier))
+        labels = [row[one] for one in mapping.label if row[one].strip()]
+        definitions = (row[one] for one in mapping.definition if row[one].strip())
+        synonyms = [*_listed(mapping.synonyms, row), *labels]
+        builder.entity(identifier, next(iter(labels), ""), synonyms, next(definitions, ""))
+        alternatives.update(dict.fromkeys(_listed(mapping.alternative_ids, row), identifier))
     builder.replace(alternatives)
 
 
-def _listed(places: Sequence[int], cells: Sequence[str]) -> list[str]:
-    return [part for at in places for part in cell_parts(cells[at], "|")]
+def _listed(columns: Sequence[str], row: Mapping[str, str]) -> list[str]:
+    return [part for one in columns for part in cell_parts(row[one], "|")]
 
 
 def _read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:

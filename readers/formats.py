@@ -6,7 +6,7 @@ To add a format, write an object with the members of :class:`Format` and list it
     [project.entry-points."ontodex.readers"]
     toy = "toy_format:FORMAT"
 
-:class:`FileFormat` and :class:`FolderFormat` build a format from two functions.
+:class:`FileFormat` and :func:`folder_format` build a format from two functions.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ __all__ = [
     "FOLDER",
     "TABLE_SUFFIXES",
     "FileFormat",
-    "FolderFormat",
     "Format",
     "NamedFormat",
     "ReadSettings",
     "Source",
     "expect_folder",
     "first_line",
+    "folder_format",
     "is_binary",
     "looks_like_json",
     "looks_like_xml",
@@ -172,11 +172,11 @@ class NamedFormat:
 
 @dataclass(frozen=True)
 class FileFormat(NamedFormat):
-    """A format of files whose reader needs only the path of a file, and no settings.
+    """A format of files or folders whose reader needs only the path of a file, and no settings.
 
     Attributes:
         matches: Returns whether a file is in the format, given its path and first bytes.
-        reader: Reads the file at a path into a builder, and reports faulty parts.
+        reader: Reads what is at a path into a builder, and reports faulty parts.
     """
 
     matches: Callable[[Path, bytes], bool]
@@ -187,36 +187,20 @@ class FileFormat(NamedFormat):
         return self.matches(path, head)
 
     def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        """Read a file."""
+        """Read a file or folder."""
+        if FOLDER in self.suffixes:
+            expect_folder(source.path, self.name)
         self.reader(source.path, builder, problems)
 
 
-@dataclass(frozen=True)
-class FolderFormat:
-    """A format of folders whose reader needs only the path of a folder, and no settings.
-
-    Attributes:
-        name: See :class:`Format`.
-        description: See :class:`Format`.
-        matches: Returns whether a folder is in the format.
-        reader: Reads a folder into a builder, and reports faulty parts.
-        suffixes: See :class:`Format`.
-    """
-
-    name: str
-    description: str
-    matches: Callable[[Path], bool]
-    reader: Callable[[Path, GraphBuilder, Problems], None]
-    suffixes: tuple[str, ...] = (FOLDER,)
-
-    def sniff(self, path: Path, head: bytes) -> bool:
-        """Tell whether a folder is in this format."""
-        return self.matches(path)
-
-    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        """Read a folder."""
-        expect_folder(source.path, self.name)
-        self.reader(source.path, builder, problems)
+def folder_format(
+    name: str,
+    description: str,
+    matches: Callable[[Path], bool],
+    reader: Callable[[Path, GraphBuilder, Problems], None],
+) -> FileFormat:
+    """Return a format of folders whose reader needs only the path of a folder, and no settings."""
+    return FileFormat(name, (FOLDER,), description, lambda path, head: matches(path), reader)
 
 
 def expect_folder(path: Path, format: str) -> None:

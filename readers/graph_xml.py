@@ -43,7 +43,7 @@ class GraphXmlFormat(NamedFormat):
                 XML entities that look like an attack.
         """
         records = _records(source.path, self.name, problems)
-        read_records(records, builder, problems, source.table, negated=source.settings.negated)
+        read_records(records, source.path, builder, problems, source.table)
 
 
 GRAPHML = GraphXmlFormat(

@@ -130,8 +130,7 @@ def _columns(mapping: TableMapping) -> Iterator[tuple[str, str]]:
     for column, of in mapping.relations.items():
         relation = f"relation {of.relation}" if of.relation else "relation"
         by = "" if of.by in ("any", "id", "nothing") else f", names rows by {of.by}"
-        known = ", of known entities alone" if of.known_only else ""
-        becomes[column] = f"{relation}{by}{known}"
+        becomes[column] = f"{relation}{by}"
     for column, words in mapping.negation.items():
         denies = f"denies its row ({', '.join(words)})"
         becomes[column] = f"{becomes[column]}; {denies}" if column in becomes else denies

@@ -1,51 +1,33 @@
-"""Objects in memory: rdflib graphs, networkx graphs and data frames."""
+"""Objects in memory: rdflib graphs and networkx graphs, and data frames as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import repeat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.formats import Source
-from ontodex.readers.mapping.guess import guess_mapping, of_table
-from ontodex.readers.mapping.triples import (
-    names_ends,
-    no_relation,
-    own_columns,
-    triples_mapping,
-)
+from ontodex.readers.mapping.triples import names_ends, own_columns, triples_mapping
 from ontodex.readers.ontologies.rdf import read_rdflib
 from ontodex.readers.problems import Problems
-from ontodex.readers.table_files import add_named_rows, remark_on_new
-from ontodex.readers.tables.mapping import TableMapping, chosen_mapping, column_names
-from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet
 
 __all__ = ["is_frame", "read_object", "table_of_frame"]
 
 
 def read_object(source: Source, builder: GraphBuilder, problems: Problems) -> None:
-    """Read the object that is the content of a source.
-
-    Args:
-        source: The source; ``source.table`` receives ids and unread columns of a data frame.
-        builder: Receives entities, relations and triples.
-        problems: Receives faulty parts, and remarks.
+    """Read an rdflib or networkx graph that is the content of a source.
 
     Raises:
-        ReadError: If the type of the object is not supported, or a data frame has no columns for
-            triples or entities.
+        ReadError: If the object is of another type.
     """
     content = source.content
     if hasattr(content, "namespaces") and hasattr(content, "triples"):
         read_rdflib(content, builder, problems)
     elif all(hasattr(content, name) for name in ("nodes", "edges", "is_multigraph")):
         _read_networkx(content, builder, problems)
-    elif is_frame(content):
-        _read_frame(content, builder, problems, source.table, negated=source.settings.negated)
     else:
         raise ReadError(
             "expected a path, an rdflib graph, a networkx graph or a data frame, found an object "
@@ -93,72 +75,6 @@ def _read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> Non
             builder.triple(str(head), str(relation), str(tail))
 
 
-def _read_frame(
-    frame: Any, builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False
-) -> None:
-    """Read a pandas or polars frame as triples or entities, by its column names.
-
-    If no column name is known, the first three columns are read as triples, with a warning unless
-    the names are numbers. A named index of a pandas frame is a column. ``table`` receives ids and
-    unread columns; for ``negated`` see :func:`ontodex.readers.table_files.read_table`.
-
-    Raises:
-        ReadError: If no column name is known and there are fewer than three columns, or if columns
-            name heads and tails but no relation.
-    """
-    frame = _with_index(frame)
-    names = [str(name) for name in frame.columns]
-    columns = column_names(names)
-    if given := chosen_mapping(table.mappings, table.name, columns):
-        remark_on_new(given, columns, problems)
-        _add_frame(frame, given, columns, builder, problems, table, negated)
-        return
-    if triples_mapping(names) or own_columns(names) or names_ends(names):
-        cells = zip(*(_column(frame, at) for at in range(len(names))), strict=True)
-        rows = ((number, [*row]) for number, row in enumerate(cells))
-        mapping, _ = guess_mapping(names, rows, table, problems.remark, negated=negated)
-        if mapping is None:
-            raise ReadError(no_relation(names), builder.source)
-    else:
-        if len(names) < 3:
-            raise ReadError(
-                "expected columns head, relation and tail, or id, label and parent, found "
-                f"{', '.join(names)}",
-                builder.source,
-            )
-        if not all(map(str.isdigit, names)):
-            problems.remark(
-                f"took the first three columns, {', '.join(names[:3])}, for head, relation and "
-                "tail; name them so, or name id, label and parent"
-            )
-        head, relation, tail = columns[:3]
-        ends = TableMapping(columns=tuple(columns), head=head, relation=relation, tail=tail)
-        mapping = of_table(ends, {}, table)
-    _add_frame(frame, mapping, columns, builder, problems, table, negated)
-
-
-def _add_frame(
-    frame: Any,
-    mapping: TableMapping,
-    columns: Sequence[str],
-    builder: GraphBuilder,
-    problems: Problems,
-    table: Table,
-    negated: bool,
-) -> None:
-    """Add the rows of a frame; cells of unread columns are not converted."""
-    used = {*mapping.used}
-    cells = zip(
-        *(
-            _column(frame, at) if name in used else repeat("", len(frame))
-            for at, name in enumerate(columns)
-        ),
-        strict=True,
-    )
-    rows = enumerate(cells)
-    add_named_rows(mapping, columns, rows, builder, problems, table, "row", negated=negated)
-
-
 def is_frame(source: Any) -> bool:
     """Tell whether an object is a data frame of pandas or polars."""
     return hasattr(source, "columns") and hasattr(
@@ -166,16 +82,26 @@ def is_frame(source: Any) -> bool:
     )
 
 
-def table_of_frame(frame: Any) -> Sheet:
-    """Return a frame as a table with its column names in the first row."""
+def table_of_frame(frame: Any, problems: Problems) -> Sheet:
+    """Return a pandas or polars frame as a table; a named index of a pandas frame is a column.
+
+    The column names are the header. Three columns without a known name are a table of triples
+    without a header, with a warning unless the names are numbers.
+    """
     frame = _with_index(frame)
-    rows = zip(*(_column(frame, at) for at in range(len(frame.columns))), strict=True)
-    return Sheet(
-        Path(type(frame).__name__),
-        "",
-        [*enumerate([[*map(str, frame.columns)], *map(list, rows)])],
-        True,
-    )
+    names = [str(name) for name in frame.columns]
+    rows = [*zip(*(_column(frame, at) for at in range(len(names))), strict=True)]
+    numbered = [*enumerate(map(list, rows))]
+    place = Path(type(frame).__name__)
+    is_known = triples_mapping(names) or own_columns(names) or names_ends(names)
+    if is_known or len(names) < 3 or (len(names) > 3 and not all(map(str.isdigit, names))):
+        return Sheet(place, "", [(0, names), *numbered], has_header=True, unit="row")
+    if not all(map(str.isdigit, names)):
+        problems.remark(
+            f"took the three columns, {', '.join(names)}, for head, relation and tail; name them "
+            "so, or name id, label and parent"
+        )
+    return Sheet(place, "", numbered, unit="row")
 
 
 def _with_index(frame: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.readers import registry
 from ontodex.readers.archives import Archives, innermost, is_archive
 from ontodex.readers.formats import FOLDER, Format, ReadSettings, Source
-from ontodex.readers.joining import Document, gathered, joined
+from ontodex.readers.joining import Document, joined
 from ontodex.readers.mapping.joins import remarks_on
 from ontodex.readers.memory import is_frame, read_object, table_of_frame
 from ontodex.readers.problems import Problems
+from ontodex.readers.records import say_the_same
 from ontodex.readers.tables.declared import DATA_PACKAGE, Declared, declared_by
 from ontodex.readers.tables.table import Table, table_name
 from ontodex.readers.tables.workbooks import Sheet
@@ -105,6 +107,7 @@ def opened(sources: Sequence[Any], session: Session) -> list[Piece]:
             name,
             frozenset(names) - {name, ""},
             is_alone=len(names) == 1,
+            negated=session.settings.negated,
             mappings=session.settings.mappings,
             declared=_declared(piece.source),
         )
@@ -128,8 +131,12 @@ def _pieces(source: Any, session: Session) -> Iterator[Piece]:
     path = innermost(session.archives.unpacked(Path(source)))
     if path.is_dir():
         yield from _in_folder(path, session)
-    else:
+        return
+    try:
         yield from _in_file(path, session)
+    except ReadError as error:
+        of = Source(path, session.settings)
+        yield Piece(of, session.problems(path), read_tabular, fault=error)
 
 
 def _object_piece(source: Any, session: Session) -> Piece:
@@ -145,8 +152,11 @@ def _object_piece(source: Any, session: Session) -> Piece:
             f"format: expected None for a source in memory, found {settings.format!r}"
         )
     name = source.source if is_graph else type(source).__name__
-    of = Source(Path(type(source).__name__), settings, content=source)
-    return Piece(of, session.problems(name), read_object)
+    problems, of = session.problems(name), Source(Path(type(source).__name__), settings)
+    if not is_frame(source):
+        return Piece(replace(of, content=source), problems, read_object)
+    content = table_of_frame(source, problems)
+    return Piece(replace(of, content=content), problems, read_tabular)
 
 
 def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
@@ -163,7 +173,7 @@ def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
     inside = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
     found, others = list[Piece](), list[str]()
     for path in inside:
-        of_file = [] if path.is_dir() else [*_of_folder(path, session)]
+        of_file = [] if path.is_dir() else _of_folder(path, session)
         found += of_file
         others += [] if of_file or path.name == DATA_PACKAGE else [path.name]
     if not found:
@@ -194,8 +204,8 @@ def _named_folder(folder: Path, name: str) -> Format | None:
     return splits if splits.sniff(folder, b"") else None
 
 
-def _of_folder(path: Path, session: Session) -> Iterator[Piece]:
-    """Yield the pieces of a file in a folder.
+def _of_folder(path: Path, session: Session) -> list[Piece]:
+    """Return the pieces of a file in a folder.
 
     A file that describes the other files or is in no known format has no pieces.
 
@@ -203,42 +213,27 @@ def _of_folder(path: Path, session: Session) -> Iterator[Piece]:
         ReadError: If the file is in no known format, and ``on_error`` is ``"raise"``.
     """
     if session.settings.format is None and ABOUT_OTHERS.fullmatch(path.name):
-        return
-    if is_archive(path):
-        yield from _pieces(path, session)
-        return
+        return []
     try:
-        format = _format_of(path, session)
+        return [*(_pieces if is_archive(path) else _in_file)(path, session)]
     except ReadError:
         if session.settings.on_error == "raise":
             raise
-        return
-    yield from _in_format(path, format, session)
+        return []
 
 
 def _in_file(path: Path, session: Session) -> Iterator[Piece]:
-    """Yield the pieces of a file; a single piece with a fault if it cannot be opened."""
-    try:
-        if not path.exists():
-            raise ReadError(
-                "expected a file or a folder, found nothing of this name; check the path",
-                str(path),
-            )
-        format = _format_of(path, session)
-    except ReadError as error:
-        source = Source(path, session.settings)
-        yield Piece(source, session.problems(path), read_tabular, fault=error)
-    else:
-        yield from _in_format(path, format, session)
+    """Yield a file as one piece, or, if its format opens files, a piece for each content found.
 
-
-def _format_of(path: Path, session: Session) -> Format:
+    Raises:
+        ReadError: If there is no file, or the file is in no known format.
+    """
+    if not path.exists():
+        raise ReadError(
+            "expected a file or a folder, found nothing of this name; check the path", str(path)
+        )
     name = session.settings.format
-    return registry.sniff(path) if name is None else registry.with_name(name)
-
-
-def _in_format(path: Path, format: Format, session: Session) -> Iterator[Piece]:
-    """Yield a file as one piece, or, if its format opens files, a piece for each content found."""
+    format = registry.sniff(path) if name is None else registry.with_name(name)
     piece = _piece(path, format, session)
     if not isinstance(format, TabularFormat):
         yield piece
@@ -276,16 +271,28 @@ def _declared(source: Source) -> Declared:
 
 
 def _gathered(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return pieces, with the files of a folder that have one record each as one piece."""
-    contents = [piece.source.content for piece in pieces]
-    found = []
-    for piece, before, after in zip(pieces, contents, gathered(contents), strict=True):
-        if after is before:
-            found.append(piece)
-        elif after is not None:
-            source = replace(piece.source, content=after)
-            found.append(replace(piece, source=source, problems=after.problems))
-    return found
+    """Return pieces, with the files of a folder that have one record each as one piece.
+
+    The piece takes the position of the first of these files. Files stay apart if their records have
+    different keys.
+    """
+    by_folder: dict[Path, list[Piece]] = {}
+    for piece in pieces:
+        content = piece.source.content
+        if isinstance(content, Document) and content.is_record:
+            by_folder.setdefault(content.path.parent, []).append(piece)
+    instead: dict[int, Piece | None] = {}
+    for folder, (first, *others) in by_folder.items():
+        lists = chain.from_iterable(one.source.content.lists.values() for one in (first, *others))
+        records = [*chain.from_iterable(lists)]
+        if others and say_the_same(records):
+            problems = first.problems.of(str(folder))
+            document = Document(folder, problems, {folder.name: records})
+            source = replace(first.source, content=document)
+            instead.update(dict.fromkeys(map(id, others)))
+            instead[id(first)] = replace(first, source=source, problems=problems)
+    found = (instead.get(id(piece), piece) for piece in pieces)
+    return [piece for piece in found if piece is not None]
 
 
 def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[Piece]:
@@ -301,12 +308,12 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
     mappings = session.settings.mappings
     count += any(mapping.keys or mapping.id_prefix for mapping in mappings)
     tables = {
-        number: table_of_frame(content) if is_frame(content) else content
+        number: content
         for number, piece in enumerate(pieces)
         if _may_join(content := piece.source.content, count)
     }
-    names = [pieces[number].source.table.name for number in tables]
-    found = dict(zip(tables, joined([*tables.values()], names, mappings), strict=True))
+    of_pieces = [pieces[number].source.table for number in tables]
+    found = dict(zip(tables, joined([*tables.values()], of_pieces, mappings), strict=True))
     joins = [join for of_piece in found.values() for _, join in of_piece]
     join_names = frozenset(join.table for join in joins)
     given = {id(mapping) for mapping in mappings}
@@ -320,7 +327,7 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
                 join.table,
                 others - {join.table, ""},
                 is_alone=False,
-                is_of_others=bool(join.rows_about),
+                negated=session.settings.negated,
                 declared=piece.source.table.declared,
                 mappings=(join,) if id(join) in given else (),
                 join=None if id(join) in given else join,
@@ -344,4 +351,4 @@ def _may_join(content: Any, count: int) -> bool:
     """Tell whether a content is a table or document to join, given the number of pieces."""
     if isinstance(content, Document):
         return count > 1 or len(content.lists) > 1
-    return count > 1 and (isinstance(content, Path | Sheet) or is_frame(content))
+    return count > 1 and isinstance(content, Path | Sheet)

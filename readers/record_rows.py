@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -43,6 +43,7 @@ class RecordRows:
 
     Args:
         records: The records that are entities.
+        key: Key of the ids of records, if it does not have the name of an id.
 
     Attributes:
         found: Rows of the records.
@@ -51,12 +52,13 @@ class RecordRows:
         columns: Names of the cells in all rows.
     """
 
-    def __init__(self, records: Sequence[Record]) -> None:
+    def __init__(self, records: Sequence[Record], key: str = "") -> None:
+        self._key = key or "id"
         self.found: list[Row] = []
         self.inside: list[Row] = []
         self.links: list[tuple[str, str, str]] = []
         self.columns: set[str] = set()
-        self._own = {text_of(record, ID): text_of(record, LABELS) for record in records}
+        self._own = {self._id(record): text_of(record, LABELS) for record in records}
         label_counts = Counter(map(normalise, self._own.values()))
         named = (
             (identifier, normalise(label))
@@ -66,7 +68,6 @@ class RecordRows:
         self._by_label = {
             label: identifier for identifier, label in named if label_counts[label] == 1
         }
-        self._maps = _maps(records)
 
     def add(self, record: Record, kind: str = "", above: Category = (), parent: str = "") -> str:
         """Add the rows of a record and its nested entities; return its id, or else its label.
@@ -78,7 +79,7 @@ class RecordRows:
             above: Path of the parent.
             parent: Id of the parent.
         """
-        identifier, label = text_of(record, ID), text_of(record, LABELS)
+        identifier, label = self._id(record), text_of(record, LABELS)
         path = (*above, label or identifier)
         children = {key: value for key, value in record.items() if is_children(key, value)}
         if kind and identifier.isdigit() and not self._is_own(identifier, label):
@@ -86,14 +87,11 @@ class RecordRows:
         if label and not identifier:
             is_category = above or children
             identifier = path_of(path) if is_category else self._by_label.get(normalise(label), "")
-        own = {
-            key: name
-            for names, name in ((ID, "id"), (LABELS, "label"))
-            if (key := key_of(record, names))
-        }
-        taken = {*children, "id", "label"}.difference(own)
+        keys = (self._key_of_id(record), self._key), (key_of(record, LABELS), "label")
+        own = {key: name for key, name in keys if key}
+        taken = {*children, self._key, "label"}.difference(own)
         rest = {own.get(key, key): value for key, value in record.items() if key not in taken}
-        row = self.row(rest, identifier or label) | ({"id": identifier} if identifier else {})
+        row = self.row(rest, identifier or label) | ({self._key: identifier} if identifier else {})
         if parent:
             row["parent"] = row.get("parent") or parent
         self.columns.update(row)
@@ -102,6 +100,14 @@ class RecordRows:
             if is_named(child):
                 self.add(child, above=path, parent=identifier)
         return identifier or label
+
+    def _key_of_id(self, record: Record) -> str:
+        has_key = plain(record.get(self._key)).strip()
+        return self._key if has_key else key_of(record, ID)
+
+    def _id(self, record: Record) -> str:
+        key = self._key_of_id(record)
+        return one_line(plain(record[key])) if key else ""
 
     def _is_own(self, identifier: str, label: str) -> bool:
         """Return whether an id, together with a label if one is given, belongs to a record."""
@@ -135,8 +141,6 @@ class RecordRows:
         for key, value in said.items():
             if not isinstance(value, dict) or is_named(value):
                 yield f"{before}{key}", self._cell(value, key, head)
-            elif key in self._maps:
-                yield f"{before}{key}", self._cell(_listed(value), key, head)
             elif len(value) == 1 and next(iter(value)).startswith("$"):
                 yield f"{before}{key}", self._cell(next(iter(value.values())), key, head)
             else:
@@ -195,36 +199,6 @@ def _said(key: str, value: Any) -> Iterator[tuple[str, Any]]:
             (key if own.startswith("$") else f"{key} {own}", inside)
             for own, inside in value.items()
         )
-
-
-def _maps(records: Sequence[Record]) -> set[str]:
-    """Return the keys of objects that are maps, in which no key occurs in half of the objects."""
-    count, keys = Counter[str](), defaultdict[str, Counter[str]](Counter)
-    left: list[Any] = [[*records]]
-    while left:
-        value = left.pop()
-        for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
-            if isinstance(inside, dict) and isinstance(key, str):
-                count[key] += 1
-                keys[key].update([*inside])
-            if isinstance(inside, dict | list):
-                left.append(inside)
-    return {
-        key
-        for key, found in keys.items()
-        if 2 * max(found.values(), default=count[key]) < count[key]
-    }
-
-
-def _listed(value: Record) -> list[Any]:
-    """Return the values of a map, or the keys if the values are numbers.
-
-    If all values are objects, they become records whose ids are the keys.
-    """
-    if is_map_of_records(value) and any(value.values()):
-        return under_ids(value)
-    is_counted = all(isinstance(one, int | float) or one is None for one in value.values())
-    return [*value] if is_counted else [*value.values()]
 
 
 def is_map_of_records(value: Any) -> bool:

@@ -8,20 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, combinations
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.names import normalise
 from ontodex.readers.files import bounded_lines, opened
-from ontodex.readers.mapping.entities import TOOK_LABELS, guess_entities
-from ontodex.readers.mapping.guess import of_table
-from ontodex.readers.mapping.headers import ID, EntityColumns
-from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
+from ontodex.readers.mapping.headers import ID, EntityHeader
+from ontodex.readers.mapping.triples import names_ends, own_columns, triples_mapping
 from ontodex.readers.problems import Problems
 from ontodex.readers.record_rows import (
-    LABELS,
     Record,
     RecordRows,
     Row,
@@ -29,13 +24,12 @@ from ontodex.readers.record_rows import (
     is_map_of_records,
     is_named,
     key_of,
-    text_of,
     under_ids,
 )
-from ontodex.readers.table_files import add_named_rows, remark_on_new
-from ontodex.readers.tables.mapping import TableMapping, chosen_mapping, column_names
+from ontodex.readers.table_files import read_table
 from ontodex.readers.tables.table import Table
-from ontodex.readers.tables.values import LETTER, are_short, plain, whole_name
+from ontodex.readers.tables.values import LETTER, plain, whole_name
+from ontodex.readers.tables.workbooks import Sheet
 
 __all__ = [
     "are_alike",
@@ -45,6 +39,7 @@ __all__ = [
     "lists_of",
     "read_records",
     "rows_in",
+    "say_the_same",
     "unwrapped",
 ]
 
@@ -101,19 +96,15 @@ def _lines(path: Path, lines: Iterator[bytes], problems: Problems) -> Iterator[A
             try:
                 yield json.loads(line)
             except (ValueError, RecursionError) as error:
-                problems.report(
-                    f"expected a JSON document a line, found a fault ({error})", number, str(path)
-                )
+                problems.report(f"expected a JSON document a line, found a fault ({error})", number)
 
 
 def read_records(
     objects: Sequence[Record],
+    path: Path,
     builder: GraphBuilder,
     problems: Problems,
     table: Table,
-    *,
-    called: Mapping[str, str] = MappingProxyType({}),
-    negated: bool = False,
 ) -> None:
     """Read objects as rows of a table whose header is their keys: triples or entities.
 
@@ -123,11 +114,10 @@ def read_records(
 
     Args:
         objects: The objects, as from :func:`lists_of`.
+        path: The file.
         builder: Receives the triples, or the entities and their links.
         problems: Receives faulty objects.
         table: Has the given mappings; receives the mappings that were used.
-        called: Names of columns in the mapping, by keys of objects.
-        negated: Read negated records only; if false, all other records.
 
     Raises:
         ReadError: If there are no objects, or no links are found in them.
@@ -143,8 +133,7 @@ def read_records(
     links, entities = (
         [one for one in records if is_link(tuple(one)) == wanted] for wanted in (True, False)
     )
-    entities = _with_labels(entities, problems)
-    rows = RecordRows(entities)
+    rows = RecordRows(entities, table.join.id[0] if table.join and table.join.id else "")
     try:
         for record in entities:
             rows.add(record)
@@ -152,60 +141,15 @@ def read_records(
         told = [rows.link(link) for link in _with_relations(links)]
     except RecursionError:
         raise ReadError("expected objects less deep in one another", builder.source) from None
-    for found in filter(None, (told, rows.found + rows.inside)):
+    for found in filter(any, (told, rows.found + rows.inside)):
         names, header = _names(found, builder.source)
-        columns = [called.get(name, name) for name in column_names(header)]
-        cells = [*enumerate(([row.get(name, "") for name in names] for row in found), start=1)]
+        cells = enumerate(([row.get(name, "") for name in names] for row in found), start=1)
+        named = [(0, header), *cells]
         are_links = found is told
-        given = chosen_mapping(
-            [one for one in table.mappings if one.are_triples == are_links], table.name, columns
-        )
-        own = None if are_links else own_columns(header, of_others=table.is_of_others)
-        if given is not None:
-            mapping: TableMapping | None = given
-            remark_on_new(given, columns, problems)
-        elif are_links:
-            mapping = triples_mapping(header)
-        else:
-            names_say, plain_names = own or EntityColumns.of(header), column_names(header)
-            mapping = guess_entities(
-                names_say, plain_names, cells, table, problems.remark, negated=negated
-            )
-        if mapping is None:
-            raise ReadError(no_relation(header), builder.source)
-        mapping = given or of_table(mapping, called, table)
-        add_named_rows(mapping, columns, cells, builder, problems, table, "record", negated=negated)
-        is_known = given or are_links or own
-        if not is_known and not (builder.relation_ids() or rows.links):
-            raise ReadError(
-                "expected links of entities, found none; name the keys id and label", builder.source
-            )
+        sheet = Sheet(path, "", named, True, are_links=are_links, unit="record")
+        read_table(sheet, builder, problems, table, may_lack_links=bool(rows.links))
     for head, relation, tail in rows.links:
         builder.triple(head, relation, tail)
-
-
-def _with_labels(records: list[Record], problems: Problems) -> list[Record]:
-    """Return records labelled with the first key that has distinct short texts.
-
-    This is done only if no record has an id or a label, and records contain nested entities.
-    """
-    if any(map(is_named, records)) or not any(
-        _holds_named(value) for one in records for value in one.values()
-    ):
-        return records
-    for key in records[0]:
-        texts = [plain(record.get(key)).strip() for record in records]
-        if all(map(LETTER.search, texts)) and len({*texts}) == len(texts) and are_short(texts):
-            problems.remark(TOOK_LABELS.format(key))
-            return [
-                {"label" if name == key else name: value for name, value in one.items()}
-                for one in records
-            ]
-    return records
-
-
-def _holds_named(value: Any) -> bool:
-    return any(map(is_named, value if isinstance(value, list) else [value]))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -409,11 +353,6 @@ def unwrapped(record: Record) -> Record:
         properties := record.get("properties", {}), dict
     ):
         return {"labels": record.get("labels"), **properties, "id": record.get("id")}
-    if label := text_of(record, LABELS):
-        return {
-            key: _without_label(value, label) if isinstance(value, dict) else value
-            for key, value in record.items()
-        }
     if is_named(record) or is_link(tuple(record)):
         return record
     inside = [
@@ -435,14 +374,8 @@ def _with_full_name(record: Record) -> Record:
 
 @lru_cache(maxsize=1 << 12)
 def _full_name_of(names: tuple[str, ...]) -> list[str]:
-    return [names[at] for at in EntityColumns.of(names).full_name]
-
-
-def _without_label(inside: Record, label: str) -> Record:
-    """Return a nested object without its label if the outer record has the same label."""
-    own = "" if key_of(inside, ID) else key_of(inside, LABELS)
-    is_same = own and normalise(plain(inside[own])) == normalise(label)
-    return {key: value for key, value in inside.items() if key != own} if is_same else inside
+    mapping = EntityHeader.of(names).mapping
+    return [names[mapping.columns.index(one)] for one in mapping.label_parts]
 
 
 def _names(rows: Sequence[Row], source: str) -> tuple[list[str], list[str]]:
@@ -493,3 +426,10 @@ def are_alike(rows: Sequence[Record]) -> bool:
 
 def _keys(rows: Sequence[Record]) -> list[str]:
     return [*dict.fromkeys(chain.from_iterable(rows))]
+
+
+def say_the_same(records: Sequence[Record]) -> bool:
+    """Return whether most keys of each record are keys of most records."""
+    counts = Counter(key for record in records for key in record)
+    usual = {key for key, count in counts.items() if 2 * count > len(records)}
+    return all(2 * len(usual.intersection(record)) > len(record) for record in records)

@@ -36,7 +36,7 @@ from ontodex.readers.ontologies.rdf import JSON_LD, RDF_XML, TEXT_FORMATS
 from ontodex.readers.problems import Problems
 from ontodex.readers.sentences import FORMAT as SENTENCES
 from ontodex.readers.tables.databases import SQLITE
-from ontodex.readers.tabular import DATABASE, JSON, OUTLINE, PATHS, TABLE, WORKBOOK, XML, YAML
+from ontodex.readers.tabular import DATABASE, JSON, PATHS, TABLE, WORKBOOK, XML, YAML
 from ontodex.readers.wordnet import FORMAT as WORDNET
 from ontodex.readers.xml_guard import after_prolog
 
@@ -63,7 +63,6 @@ TEXT: tuple[Format, ...] = (
     OBO,
     *TEXT_FORMATS,
     CONCEPTNET,
-    OUTLINE,
     TABLE,
     PATHS,
     SENTENCES,

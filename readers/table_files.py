@@ -2,58 +2,210 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.readers.mapping.guess import (
-    FEW,
-    LOOKED_AT,
-    guess_mapping,
-    header_of,
-)
-from ontodex.readers.mapping.paths import are_paths
+from ontodex.readers.mapping.guess import FEW, LOOKED_AT, guess_mapping, header_of
+from ontodex.readers.mapping.paths import are_paths, paths_as_rows
 from ontodex.readers.mapping.triples import no_relation, own_columns
-from ontodex.readers.path_files import read_paths
 from ontodex.readers.problems import INSPECT, Problems
 from ontodex.readers.tables.declared import robot_mapping
 from ontodex.readers.tables.entities import add_entities
 from ontodex.readers.tables.mapping import TableMapping, column_names
 from ontodex.readers.tables.rows import Rows, mapped_header, rows_of
 from ontodex.readers.tables.table import Table
-from ontodex.readers.tables.triples import TripleRows, sssom_header
+from ontodex.readers.tables.triples import SssomHeader, TripleRows, sssom_header
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["add_named_rows", "freebase_words", "name_freebase", "read_table", "remark_on_new"]
+__all__ = ["add_rows", "freebase_words", "name_freebase", "read_paths", "read_table"]
 
 CONCEPTNET = "/r/"
 """Prefix of relations of ConceptNet; other relations that are paths come from Freebase."""
 
 HEADER = "name head, relation and tail in a header, or id, label and parent"
 UNNAMED = (
-    f"{HEADER}, or read lines that are sentences by --format sentences, paths by --format paths, "
-    "or an outline by --format outline"
+    f"{HEADER}, or read lines that are sentences by --format sentences, or paths by --format paths"
 )
 IF_OTHERWISE = f"if the first line is a header or the columns are something else, {INSPECT}"
 
 
-def freebase_words(relation: str) -> str:
-    """Return a Freebase relation in words, narrow words first (rule of SimKGC, Wang et al. 2022).
+def read_table(
+    source: Path | Sheet,
+    builder: GraphBuilder,
+    problems: Problems,
+    table: Table,
+    split: str = "train",
+    *,
+    may_lack_links: bool = False,
+) -> None:
+    """Read a table with the given mapping that fits it, or else with a guessed mapping.
 
-    >>> freebase_words("/people/person/nationality")
-    'nationality person people'
-    >>> freebase_words("/film/actor/film./film/performance/film")
-    'performance actor film'
+    Lines above the table that start with # are comments or SSSOM metadata; the prefixes in SSSOM
+    metadata are read. A table without a header has three columns. A warning is given if the first
+    line of such a table shares no value with the others, or if there are nearly as many relations
+    as lines. Lines that are paths of categories are read by :func:`read_paths`.
+
+    Args:
+        source: A TSV or CSV file, or a table that was opened.
+        builder: Receives the triples, or the entities and their links.
+        problems: Receives lines that are neither triples nor entities.
+        table: Has the given mappings; receives the mapping that was used.
+        split: The split that triples are in.
+        may_lack_links: Whether entities without links, of unknown columns, are no error.
+
+    Raises:
+        ReadError: If the header names heads and tails but no relation, if no column has ids or
+            labels, or if there are no links.
     """
-    kept: list[str] = []
-    for token in relation.replace("./", "/").replace("_", " ").strip().split("/"):
-        if token.strip() and token not in kept[-3:]:
-            kept.append(token)
-    kept.reverse()
-    return " ".join(token for at, token in enumerate(kept) if not at or token != kept[at - 1])
+    given, names, above, rows = _header(source, problems, table)
+    columns = column_names(names or [""] * 3)
+    width, comments = len(columns), [*above]
+    first = [] if names else [*islice(rows, LOOKED_AT)]
+    if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
+        read_paths(source, builder, problems, table)
+        return
+    report = _reporter(source, problems)
+    misfits = _Misfits(report, width)
+    for number, cells in comments:
+        is_title = sum(bool(cell.strip()) for cell in cells) < 2
+        if not (names and is_title):
+            misfits.report(number, cells)
+    misfits.begun = bool(names)
+    rows = _fitted(chain(first, rows), width, problems if names else None)
+    mapping = given
+    if mapping is None:
+        are_links = source.are_links if isinstance(source, Sheet) else None
+        mapping, rows = guess_mapping(names, rows, table, problems.remark, are_links=are_links)
+    else:
+        _remark_on_new(mapping, columns, problems)
+    if mapping is None:
+        raise ReadError(no_relation(names), str(source))
+    if not (mapping.are_triples or mapping.names_rows):
+        raise ReadError(f"expected a column of ids or labels, found none; {UNNAMED}", str(source))
+    if mapping.are_triples:
+        is_text = not (isinstance(source, Sheet) and source.unit)
+        header = sssom_header(cells[0] for _, cells in comments) if is_text else None
+        unnamed = None if names or split != "train" else _Unnamed()
+        rows = _of_width(rows, misfits, unnamed)
+        add_rows(mapping, columns, rows, builder, problems, table, report, header, split)
+        if unnamed:
+            unnamed.warn(problems)
+        name_freebase(builder)
+        return
+    add_rows(mapping, columns, rows, builder, problems, table, report)
+    is_known = given or table.join or table.declared.types or own_columns(names)
+    if not (is_known or may_lack_links or builder.relation_ids()):
+        raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(source))
+
+
+def read_paths(
+    source: Path | Sheet, builder: GraphBuilder, problems: Problems, table: Table
+) -> None:
+    """Read one category per line; see :func:`ontodex.readers.mapping.paths.paths_as_rows`."""
+    rows = paths_as_rows(source, problems)
+    read_table(rows, builder, problems, table, may_lack_links=True)
+
+
+def add_rows(
+    mapping: TableMapping,
+    columns: Sequence[str],
+    rows: Iterable[tuple[int, Sequence[str]]],
+    builder: GraphBuilder,
+    problems: Problems,
+    table: Table,
+    report: Callable[[str, int], None],
+    header: SssomHeader | None = None,
+    split: str = "train",
+) -> None:
+    """Add triples, or entities and their links, from rows whose mapping is known.
+
+    Args:
+        mapping: What the columns hold.
+        columns: Names of the columns.
+        rows: (number, cells) of every row.
+        builder: Receives the triples, or the entities and their links.
+        problems: Receives remarks.
+        table: Receives the mapping, and the ids of the rows.
+        report: Receives the faults of rows that are neither triples nor entities, with the number.
+        header: The comments above a table of triples; ``None`` if it cannot have any.
+        split: The split that triples are in.
+    """
+    table.read_by.append(mapping)
+    if not mapping.are_triples:
+        add_entities(mapping, columns, rows, builder, table, report, problems.remark)
+        return
+    builder.prefixes.update(header.prefixes if header else {})
+    triples = TripleRows(mapping, columns, header, table)
+    for number, cells in rows:
+        if not triples.add(cells, builder, split):
+            report("expected head, relation and tail, found an empty cell", number)
+    triples.warn(problems)
+    table.first_triples += triples.first
+
+
+def _reporter(source: Path | Sheet, problems: Problems) -> Callable[[str, int], None]:
+    """Return a function that reports the fault of a row, given what it is and the row's number."""
+    unit = source.unit if isinstance(source, Sheet) else ""
+
+    def report(what: str, number: int) -> None:
+        if unit:
+            problems.report(f"{what} in {unit} {number}")
+        else:
+            problems.report(what, number, str(source))
+
+    return report
+
+
+# Headers and widths -----------------------------------------------------------------------------
+
+
+def _header(
+    source: Path | Sheet, problems: Problems, table: Table
+) -> tuple[TableMapping | None, list[str], Rows, Rows]:
+    """Find the header of a table, and the mapping that is given or that a ROBOT template declares.
+
+    Returns:
+        The mapping or ``None``, the names in the header (empty without a header), the rows above
+        the header, and the rows below.
+    """
+    given, names, above, rows = mapped_header(rows_of(source, problems), table.mappings, table.name)
+    if given is not None:
+        return given, names, above, _without_template(names, rows) if given.header else rows
+    template, names, rows = _template(rows)
+    if template is not None:
+        return replace(template, table=table.name), names, above, rows
+    is_first = isinstance(source, Sheet) and source.has_header
+    return None, *header_of(rows, is_first=is_first or bool(table.declared.types))
+
+
+def _template(rows: Rows) -> tuple[TableMapping | None, list[str], Rows]:
+    """Return mapping, header and rows of a ROBOT template; no mapping for another table."""
+    first = [*islice(rows, 2)]
+    if len(first) == 2 and (found := robot_mapping(first[0][1], first[1][1])):
+        return found, first[0][1], rows
+    return None, [], chain(first, rows)
+
+
+def _without_template(columns: Sequence[str], rows: Rows) -> Rows:
+    """Return the rows below a header, without the template row of a ROBOT template."""
+    first = [*islice(rows, 1)]
+    is_template = bool(first) and robot_mapping(columns, first[0][1]) is not None
+    return rows if is_template else chain(first, rows)
+
+
+def _remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:
+    """Warn of columns that the table did not have when its mapping was written."""
+    known = {*mapping.used, *mapping.ignored, *mapping.columns, *mapping.keys}
+    new = [name for name in columns if mapping.columns and name not in known]
+    if new:
+        problems.remark(
+            f"left out {', '.join(new)}: not in the mapping of the table; add what is to be "
+            "read to the mapping"
+        )
 
 
 def _fitted(rows: Rows, width: int, problems: Problems | None) -> Rows:
@@ -75,6 +227,35 @@ def _fitted(rows: Rows, width: int, problems: Problems | None) -> Rows:
             f"{short:,} row(s) have fewer cells than the {width} columns of the header: the last "
             "ones are empty"
         )
+
+
+class _Misfits:
+    """Reports lines that are not as wide as the table, except comments above the table."""
+
+    def __init__(self, report: Callable[[str, int], None], width: int) -> None:
+        self.width = width
+        self.begun = False
+        self._report = report
+        self._hint = f"{UNNAMED}, or "
+
+    def report(self, number: int, cells: Sequence[str]) -> None:
+        if self.begun or not cells[0].startswith("#"):
+            found = f"expected {self.width} columns, found {len(cells)}: {' | '.join(cells)[:80]!r}"
+            hint = "" if self.begun else self._hint
+            self._report(f"{found}; {hint}mend or delete the line", number)
+            self._hint = ""
+
+
+def _of_width(rows: Rows, misfits: _Misfits, unnamed: _Unnamed | None) -> Rows:
+    """Yield the rows of a table of triples that are as wide as the table, and report the others."""
+    for number, cells in rows:
+        if len(cells) != misfits.width:
+            misfits.report(number, cells)
+            continue
+        misfits.begun = True
+        if unnamed:
+            unnamed.take(cells)
+        yield number, cells
 
 
 class _Unnamed:
@@ -104,192 +285,23 @@ class _Unnamed:
             )
 
 
-class _Misfits:
-    """Reports lines that are not as wide as the table, except comments above the table."""
-
-    def __init__(self, source: str, problems: Problems, width: int) -> None:
-        self.problems, self.source, self.width = problems, source, width
-        self.begun = False
-        self._hint = f"{UNNAMED}, or "
-
-    def report(self, number: int, cells: Sequence[str]) -> None:
-        if self.begun or not cells[0].startswith("#"):
-            found = f"expected {self.width} columns, found {len(cells)}: {' | '.join(cells)[:80]!r}"
-            self.problems.report(
-                f"{found}; {'' if self.begun else self._hint}mend or delete the line",
-                number,
-                self.source,
-            )
-            self._hint = ""
+# Relations of Freebase --------------------------------------------------------------------------
 
 
-def read_table(
-    source: Path | Sheet,
-    builder: GraphBuilder,
-    problems: Problems,
-    table: Table,
-    split: str = "train",
-    *,
-    negated: bool = False,
-) -> None:
-    """Read a table with the given mapping that fits it, or else with a guessed mapping.
+def freebase_words(relation: str) -> str:
+    """Return a Freebase relation in words, narrow words first (rule of SimKGC, Wang et al. 2022).
 
-    Lines above the table that start with # are comments or SSSOM metadata; the prefixes in SSSOM
-    metadata are read. A table without a header has three columns. A warning is given if the first
-    line of such a table shares no value with the others, or if there are nearly as many relations
-    as lines. Lines that are paths of categories are read by
-    :func:`ontodex.readers.path_files.read_paths`.
-
-    Args:
-        source: A TSV or CSV file, or a sheet of a workbook.
-        builder: Receives the triples, or the entities and their links.
-        problems: Receives lines that are neither triples nor entities.
-        table: Has the given mappings; receives the mapping that was used.
-        split: The split that triples are in.
-        negated: Read negated rows only; if false, all other rows.
-
-    Raises:
-        ReadError: If the header names heads and tails but no relation, or there are no links.
+    >>> freebase_words("/people/person/nationality")
+    'nationality person people'
+    >>> freebase_words("/film/actor/film./film/performance/film")
+    'performance actor film'
     """
-    given, columns, above, rows = mapped_header(
-        rows_of(source, problems), table.mappings, table.name
-    )
-    names, sheet = columns, source if isinstance(source, Sheet) else None
-    if given is None:
-        is_first = bool(sheet and sheet.has_header) or bool(table.declared.types)
-        template, names, rows = _template(rows)
-        if template is None:
-            names, above, rows = header_of(rows, is_first=is_first)
-        given = template and replace(template, table=table.name)
-        columns = column_names(names or [""] * 3)
-    elif given.header:
-        rows = _without_template(columns, rows)
-    width, comments = len(columns), [*above]
-    first = [] if names else [*islice(rows, LOOKED_AT)]
-    if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
-        read_paths(source, builder, problems, table)
-        return
-    misfits = _Misfits(str(source), problems, width)
-    for number, cells in comments:
-        is_title = sum(bool(cell.strip()) for cell in cells) < 2
-        if not (names and is_title):
-            misfits.report(number, cells)
-    misfits.begun = bool(names)
-    rows = _fitted(chain(first, rows), width, problems if names else None)
-    if given is None:
-        called = sheet.columns if sheet else ()
-        mapping, rows = guess_mapping(
-            names, rows, table, problems.remark, columns=called, negated=negated
-        )
-        columns = [*called] or columns
-    else:
-        mapping = given
-        remark_on_new(mapping, columns, problems)
-    if mapping is None:
-        raise ReadError(no_relation(names), str(source))
-    table.read_by.append(mapping)
-    if mapping.are_triples:
-        header = sssom_header(cells[0] for _, cells in comments)
-        builder.prefixes.update(header.prefixes)
-        triples = TripleRows(mapping, columns, header, negated=negated)
-        _read_triples(triples, rows, builder, misfits, split)
-        table.first_triples += triples.first
-        return
-
-    def report(what: str, number: int) -> None:
-        problems.report(what, number, str(source))
-
-    add_entities(mapping, columns, rows, builder, table, report, problems.remark, negated=negated)
-    is_known = given or table.declared.types or own_columns(names, of_others=table.is_of_others)
-    if not is_known and not builder.relation_ids():
-        raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(source))
-
-
-def _template(rows: Rows) -> tuple[TableMapping | None, list[str], Rows]:
-    """Return mapping, header and rows of a ROBOT template; no mapping for another table."""
-    first = [*islice(rows, 2)]
-    if len(first) == 2 and (found := robot_mapping(first[0][1], first[1][1])):
-        return found, first[0][1], rows
-    return None, [], chain(first, rows)
-
-
-def _without_template(columns: Sequence[str], rows: Rows) -> Rows:
-    """Return the rows below a header, without the template row of a ROBOT template."""
-    first = [*islice(rows, 1)]
-    is_template = bool(first) and robot_mapping(columns, first[0][1]) is not None
-    return rows if is_template else chain(first, rows)
-
-
-def remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:
-    """Warn of columns that the table did not have when its mapping was written."""
-    known = {*mapping.used, *mapping.ignored, *mapping.columns, *mapping.keys}
-    new = [name for name in columns if mapping.columns and name not in known]
-    if new:
-        problems.remark(
-            f"left out {', '.join(new)}: not in the mapping of the table; add what is to be "
-            "read to the mapping"
-        )
-
-
-def _read_triples(
-    triples: TripleRows, rows: Rows, builder: GraphBuilder, misfits: _Misfits, split: str
-) -> None:
-    unnamed, problems, is_named = _Unnamed(), misfits.problems, misfits.begun
-    for number, cells in rows:
-        if len(cells) != misfits.width:
-            misfits.report(number, cells)
-            continue
-        misfits.begun = True
-        if not triples.add(cells, builder, split):
-            problems.report(
-                "expected head, relation and tail, found an empty cell", number, misfits.source
-            )
-        elif not is_named and split == "train":
-            unnamed.take(cells)
-    unnamed.warn(problems)
-    triples.warn(problems)
-    name_freebase(builder)
-
-
-def add_named_rows(
-    mapping: TableMapping,
-    columns: Sequence[str],
-    rows: Iterable[tuple[int, Sequence[str]]],
-    builder: GraphBuilder,
-    problems: Problems,
-    table: Table,
-    kind: str,
-    *,
-    negated: bool = False,
-) -> None:
-    """Add triples, or entities and their links, from rows that are not lines of a file.
-
-    Args:
-        mapping: What the columns hold.
-        columns: Names of the columns.
-        rows: (number, cells) of every row.
-        builder: Receives the triples, or the entities and their links.
-        problems: Receives rows that are neither.
-        table: Receives the mapping, and the ids of the rows.
-        kind: Word for a row in messages, such as ``"record"``.
-        negated: Read negated rows only; if false, all other rows.
-    """
-
-    def report(what: str, number: int) -> None:
-        problems.report(f"{what} in {kind} {number}")
-
-    table.read_by.append(mapping)
-    if not mapping.are_triples:
-        add_entities(
-            mapping, columns, rows, builder, table, report, problems.remark, negated=negated
-        )
-        return
-    triples = TripleRows(mapping, columns, None, negated=negated)
-    for number, cells in rows:
-        if not triples.add(cells, builder):
-            report("expected head, relation and tail, found an empty cell", number)
-    triples.warn(problems)
-    table.first_triples += triples.first
+    kept: list[str] = []
+    for token in relation.replace("./", "/").replace("_", " ").strip().split("/"):
+        if token.strip() and token not in kept[-3:]:
+            kept.append(token)
+    kept.reverse()
+    return " ".join(token for at, token in enumerate(kept) if not at or token != kept[at - 1])
 
 
 def name_freebase(builder: GraphBuilder) -> None:

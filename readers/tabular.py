@@ -30,10 +30,9 @@ from ontodex.readers.formats import (
 from ontodex.readers.joining import Document
 from ontodex.readers.ontologies.obographs import read_obographs
 from ontodex.readers.ontologies.semantic_sql import is_semantic_sql, read_semantic_sql
-from ontodex.readers.path_files import read_outline, read_paths
 from ontodex.readers.problems import Problems
 from ontodex.readers.records import json_of, lists_of, read_records, rows_in
-from ontodex.readers.table_files import read_table
+from ontodex.readers.table_files import read_paths, read_table
 from ontodex.readers.tables.databases import is_database, tables_of
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet, is_workbook, sheets_of
@@ -45,7 +44,6 @@ from ontodex.readers.yaml_files import yaml_of
 __all__ = [
     "DATABASE",
     "JSON",
-    "OUTLINE",
     "PATHS",
     "TABLE",
     "WORKBOOK",
@@ -113,18 +111,16 @@ def read_tabular(source: Source, builder: GraphBuilder, problems: Problems) -> N
     Raises:
         ReadError: If the content is neither triples nor entities.
     """
-    content, negated = source.content, source.settings.negated
+    content = source.content
     if isinstance(content, NamedDocument):
         content.reader(content.value, builder, problems)
     elif isinstance(content, Elements):
         read_elements(content, builder, problems, source.table)
     elif isinstance(content, Document):
         records = [*chain.from_iterable(content.lists.values())]
-        read_records(
-            records, builder, problems, source.table, called=content.called, negated=negated
-        )
+        read_records(records, content.path, builder, problems, source.table)
     else:
-        read_table(content, builder, problems, source.table, negated=negated)
+        read_table(content, builder, problems, source.table)
 
 
 # Tables -----------------------------------------------------------------------------------------
@@ -232,12 +228,4 @@ PATHS = FileFormat(
     "Paths of categories, one a line (Animals > Birds); tables of paths are detected.",
     matches=never,
     reader=lambda path, builder, problems: read_paths(path, builder, problems, Table()),
-)
-
-OUTLINE = FileFormat(
-    "outline",
-    (),
-    "Categories, one a line, indented below the category that they are in; where it is named.",
-    matches=never,
-    reader=read_outline,
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
-from ontodex.readers.formats import FolderFormat
+from ontodex.readers.formats import folder_format
 from ontodex.readers.problems import Problems
 
 __all__ = ["FORMAT", "is_wordnet", "read_wordnet"]
@@ -94,7 +94,7 @@ def _synset(line: str, letter: str, builder: GraphBuilder) -> list[tuple[str, st
     return links
 
 
-FORMAT = FolderFormat(
+FORMAT = folder_format(
     "wordnet",
     "The WordNet database: a dict folder with data.noun.",
     matches=is_wordnet,

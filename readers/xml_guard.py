@@ -18,6 +18,7 @@ __all__ = [
     "after_prolog",
     "check_doctype",
     "kind_of",
+    "language_of",
     "well_formed",
 ]
 
@@ -50,6 +51,11 @@ def after_prolog(head: bytes) -> int:
     22
     """
     return PROLOG.match(head).end()  # type: ignore[union-attr]
+
+
+def language_of(element: Element) -> str:
+    """Return the language of the text of an element, or ``""``."""
+    return next((element.attrib[name] for name in LANGUAGES if name in element.attrib), "")
 
 
 @contextmanager

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,7 +16,7 @@ from ontodex.readers.files import opened
 from ontodex.readers.mapping.headers import ID
 from ontodex.readers.record_rows import LABELS, Record, is_named, key_of
 from ontodex.readers.records import is_link
-from ontodex.readers.xml_guard import LANGUAGES, XML, GuardedXml, kind_of, well_formed
+from ontodex.readers.xml_guard import XML, GuardedXml, kind_of, language_of, well_formed
 
 __all__ = ["xml_records", "xml_root"]
 
@@ -25,20 +24,6 @@ OF_XML = re.compile(
     rf"(?:{re.escape(XML)}(?!id$)|\{{http://www\.w3\.org/2001/XMLSchema-instance\}}).*"
 )
 """Attributes of XML itself, which are not properties of an entity."""
-
-FIELDS = frozenset(
-    ("property", "field", "attribute", "attr", "att", "data", "param", "binding", "value")
-)
-"""Elements whose attribute ``name`` is the name of a property."""
-
-INLINE = frozenset(("b", "br", "em", "i", "r", "span", "strong", "sub", "sup", "u"))
-"""Elements that mark up parts of a text."""
-
-OWN = {
-    **dict.fromkeys(("id", "ui", "identifier", "code"), "id"),
-    **dict.fromkeys(("name", "label", "title", "desc"), "label"),
-}
-"""Role of a key (id or label), by the end of the key after the element's name (DescriptorUI)."""
 
 ABOUT = ("head", "header", "meta", "metadata")
 """Elements in the root that describe the document."""
@@ -73,7 +58,7 @@ def xml_records(root: Element, path: Path, language: str) -> dict[str, list[Reco
     for inside in [inside for inside in root if kind_of(inside).lower() in ABOUT]:
         root.remove(inside)
     try:
-        document = _Elements(root, language).said(root)
+        document = _Elements(root, language).value(root)
         _nest([*_objects(document)])
         records = _entities(document) or _rows(document)
     except RecursionError:
@@ -111,40 +96,35 @@ class _Elements:
             if count > 1
         }
 
-    def said(self, element: Element) -> Any:
+    def value(self, element: Element) -> Any:
         """Return the value of an element: a text, a list of values of one kind, or an object."""
-        said = _Object(kind_of(element))
-        is_field = said.kind.lower() in FIELDS
+        found = _Object(kind_of(element))
         for name, value in element.attrib.items():
-            if not OF_XML.fullmatch(name) and not (is_field and name == "name"):
-                said[name.rpartition("}")[2]] = value
-        is_mixed = any(
-            kind_of(one).lower() in INLINE or (one.tail and one.tail.strip()) for one in element
-        )
-        text = " ".join(("".join(element.itertext()) if is_mixed else element.text or "").split())
-        is_leaf = is_mixed or not len(element)
+            if not OF_XML.fullmatch(name):
+                found[name.rpartition("}")[2]] = value
         if _language(element):
-            said.pop("lang", None)
-        if not is_leaf:
+            found.pop("lang", None)
+        around = [element.text, *(inside.tail for inside in element)]
+        is_mixed = len(element) > 0 and any(text and text.strip() for text in around)
+        text = " ".join(("".join(element.itertext()) if is_mixed else element.text or "").split())
+        if len(element) and not is_mixed:
             inside = self._inside(element)
-            if len(inside) == 1 and not text and (is_field or _is_around(said, inside)):
+            if len(inside) == 1 and not is_named(inside) and all(map(str.isdigit, found.values())):
                 return [one for values in inside.values() for one in _listed(values)]
-            said.update(inside)
-        _take_own(said)
-        if is_leaf and not is_named(said) and (text or len(said) < 2):
-            return text or next(iter(said.values()), "").removeprefix("#")
+            found.update(inside)
+        elif not is_named(found) and (text or len(found) < 2):
+            return text or next(iter(found.values()), "").removeprefix("#")
+        _part_names(found)
         if text:
-            said.setdefault("definition" if key_of(said, LABELS) else "label", text)
-        return said
+            found.setdefault("definition" if key_of(found, LABELS) else "label", text)
+        return found
 
     def _inside(self, element: Element) -> dict[str, Any]:
         """Return the child elements by kind; a list if any element repeats the kind."""
         found: dict[str, list[Any]] = {}
         for inside in self._in_language(element):
-            if (value := self.said(inside)) not in ("", [], {}):
-                found.setdefault(_key(inside, value), []).extend(
-                    value if isinstance(value, list) else [value]
-                )
+            if (value := self.value(inside)) not in ("", [], {}):
+                found.setdefault(_key(inside, value), []).extend(_listed(value))
         kind = kind_of(element)
         return {
             key: values if len(values) > 1 or (kind, key) in self._repeated else values[0]
@@ -153,71 +133,34 @@ class _Elements:
 
     def _in_language(self, element: Element) -> Iterator[Element]:
         """Yield the child elements; of a kind in several languages, only the preferred language."""
-        ranked = [
-            (kind_of(one), language_rank(_language(one), self._language), one) for one in element
-        ]
+        ranks = [language_rank(_language(one), self._language) for one in element]
         best: dict[str, int] = {}
-        for kind, rank, _ in ranked:
-            best[kind] = min(rank, best.get(kind, rank))
-        yield from (one for kind, rank, one in ranked if rank == best[kind])
+        for one, rank in zip(element, ranks, strict=True):
+            best[kind_of(one)] = min(rank, best.get(kind_of(one), rank))
+        yield from (
+            one for one, rank in zip(element, ranks, strict=True) if rank == best[kind_of(one)]
+        )
 
 
-def _is_around(said: _Object, inside: dict[str, Any]) -> bool:
-    """Return whether an element only groups others; it may have numbers as attributes."""
-    return not is_named(inside) and all(value.isdigit() for value in said.values())
-
-
-def _take_own(said: _Object) -> None:
-    """Rename the keys of the id and label of an element to ``id`` and ``label``.
-
-    Without a better key, these are used: keys that begin with the name of the element
-    (``DescriptorUI`` of a ``DescriptorRecord``, ``drugbank-id`` of a ``drug``), the name itself,
-    and keys in ``names``. If a key has several texts, the first is used, and the others become
-    alternative ids or synonyms.
-    """
-    for key, value in [*said.items()]:
-        if key.lower() == "names" and isinstance(value, _Object):
-            said.update(said.pop(key))
-    for name, key in _own_keys(said.kind.lower(), tuple(said)).items():
-        said[name] = said.pop(key)
-    for key, value in [*said.items()]:
-        if (
-            is_named({key: key})
-            and isinstance(value, list)
-            and all(isinstance(one, str) for one in value)
-        ):
+def _part_names(found: _Object) -> None:
+    """Use the first of several ids and labels; further ones are alternative ids and synonyms."""
+    for key, value in [*found.items()]:
+        are_texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        if are_texts and is_named({key: key}):
             others = "alternative ids" if key_of({key: key}, ID) else "synonyms"
-            said[key], *said[others] = value
-    for key in () if said.kind in FIELDS else (said.kind,):
-        if isinstance(said.get(key), str) and not key_of(said, LABELS):
-            said["label"] = said.pop(key)
-
-
-@lru_cache(maxsize=1 << 12)
-def _own_keys(kind: str, keys: tuple[str, ...]) -> Mapping[str, str]:
-    """Return the keys of id and label that begin with the name of the element."""
-    found: dict[str, str] = {}
-    for last, name in OWN.items():
-        ending = (key for key in keys if key.lower() != last and key.lower().endswith(last))
-        own = ((key, key.lower().removesuffix(last)) for key in ending if key not in found.values())
-        key = next((key for key, stem in own if kind.startswith(stem) or stem.startswith(kind)), "")
-        if key and name not in (*keys, *found):
-            found[name] = key
-    return found
+            found[key], *found[others] = value
 
 
 def _language(element: Element) -> str:
     """Return the language of a text; ``""`` if the element has none, or is an entity with an id."""
     if not (element.text and element.text.strip()) or "id" in element.attrib:
         return ""
-    return next((element.attrib[name] for name in LANGUAGES if name in element.attrib), "")
+    return language_of(element)
 
 
 def _key(element: Element, value: Any) -> str:
     """Return the key of an element: its name; for a list, the name of the items if similar."""
     kind = kind_of(element)
-    if kind.lower() in FIELDS and (name := element.get("name")):
-        return name
     if not isinstance(value, list):
         return kind
     inside = kind_of(element[0])

@@ -11,13 +11,13 @@ from ontodex.errors import ReadError, SettingsError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import language_rank
 from ontodex.readers.problems import Problems
-from ontodex.readers.table_files import add_named_rows
+from ontodex.readers.table_files import add_rows
 from ontodex.readers.tables.keys import resolved
 from ontodex.readers.tables.mapping import TableMapping
 from ontodex.readers.tables.paths import DEEPEST, Category, path_of
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.vocabularies import vocabulary
-from ontodex.readers.xml_guard import LANGUAGES, XML, kind_of
+from ontodex.readers.xml_guard import XML, kind_of, language_of
 
 __all__ = ["Elements", "mappings_of", "read_elements"]
 
@@ -80,6 +80,10 @@ def read_elements(
         SettingsError: If a path is faulty.
     """
     root, mappings = document.root, document.mappings
+
+    def report(what: str, number: int) -> None:
+        problems.report(f"{what} in element {number}")
+
     for element in root.iter():
         if isinstance(element.tag, str):
             element.tag = kind_of(element)
@@ -97,7 +101,7 @@ def read_elements(
         ]
         own, separators = Table(mapping.table), dict.fromkeys(columns, UNIT)
         of_cells = replace(mapping, separators=separators)
-        add_named_rows(of_cells, columns, rows, builder, problems, own, "element")
+        add_rows(of_cells, columns, rows, builder, problems, own, report)
         table.read_by.append(mapping)
         table.first_ids += own.first_ids
 
@@ -151,7 +155,7 @@ class _Elements:
         elements = _found(row, path) if path not in ("", ".") else [row]
         if attribute:
             return [one.attrib[attribute] for one in elements if one.attrib.get(attribute)]
-        ranked = [(language_rank(_language(one), self._language), _text(one)) for one in elements]
+        ranked = [(language_rank(language_of(one), self._language), _text(one)) for one in elements]
         best = min((rank for rank, text in ranked if text), default=0)
         return [text for rank, text in ranked if text and rank == best]
 
@@ -188,10 +192,6 @@ def _found(element: Element, path: str) -> list[Element]:
             f"mapping: expected a path of elements such as .//Class or Name/@code, found {path!r} "
             f"({error})"
         ) from None
-
-
-def _language(element: Element) -> str:
-    return next((element.attrib[name] for name in LANGUAGES if name in element.attrib), "")
 
 
 def _text(element: Element) -> str:

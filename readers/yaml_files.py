@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from ontodex.errors import ReadError
-from ontodex.readers.files import opened
+from ontodex.readers.files import text_of
 
 __all__ = ["yaml_of"]
 
@@ -22,113 +22,76 @@ FREE, MOST_TIMES = 1_000_000, 100
 NOTHING = ("", "~", "null", "Null", "NULL")
 """Unquoted scalars that are null."""
 
+STARTS = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+ENDS = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
+LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+class _Loader(LOADER):  # type: ignore[misc]
+    """Loads scalars as texts as they are written, or ``None``, and keys always as texts."""
+
+    def construct_scalar(self, node: yaml.ScalarNode) -> str | None:
+        is_nothing = not node.style and node.value in NOTHING
+        return None if is_nothing else str(node.value)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
+        return {
+            key.value if isinstance(key, yaml.ScalarNode) else "": self.construct_object(value)
+            for key, value in node.value
+        }
+
 
 def yaml_of(path: Path) -> Any:
     """Parse a file; return its document, or a list if there are several.
 
-    Scalars are texts as they are written (``NO`` is Norway), or ``None``. The file is parsed event
-    by event, because the C parser's stack overflows if it composes deep documents itself.
+    Scalars are texts as they are written (``NO`` is Norway), or ``None``. The limits are checked
+    before documents are composed, because the C parser's stack overflows in deep ones.
 
     Raises:
         ReadError: If the file is not YAML, or exceeds the limits on nesting and aliases.
     """
-    builder = _Builder(str(path))
+    text = text_of(path)
     try:
-        with opened(path) as stream:
-            for event in yaml.parse(stream, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
-                builder.take(event)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        _expect_limits(yaml.parse(text, Loader=LOADER), str(path))
+        documents = [*yaml.load_all(text, Loader=_Loader)]
+    except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         fault = " ".join(str(problem or error).split())
         line = mark.line + 1 if mark else None
         raise ReadError(
             f"expected YAML, found a fault ({fault}); nothing was read", str(path), line
         ) from None
-    return builder.documents[0] if len(builder.documents) == 1 else builder.documents
+    return documents[0] if len(documents) == 1 else documents
 
 
-@dataclass
-class _Container:
-    """An object or a list that is not complete.
+def _expect_limits(events: Iterable[yaml.Event], source: str) -> None:
+    """Check the depth of documents, and the number of values that their aliases stand for.
 
-    Attributes:
-        value: Members so far.
-        anchor: Anchor of the container, or ``None``.
-        before: Number of values in the document before the container.
-        key: In an object, the key of the next value.
+    Raises:
+        ReadError: If a document exceeds the limits, or has an alias of something after it.
     """
+    above: list[tuple[str | None, int]] = []
+    sizes: dict[str | None, int] = {}
+    count = written = 0
 
-    value: dict[str, Any] | list[Any]
-    anchor: str | None
-    before: int
-    key: str | None = None
-
-    def add(self, value: Any) -> None:
-        """Add a value, or a key of an object; keys that are not scalars become empty texts."""
-        if isinstance(self.value, list):
-            self.value.append(value)
-        elif self.key is None:
-            self.key = value if isinstance(value, str) else ""
-        else:
-            self.value[self.key], self.key = value, None
-
-
-@dataclass
-class _Builder:
-    """Builds documents from parser events."""
-
-    source: str
-    documents: list[Any] = field(default_factory=list)
-    _open: list[_Container] = field(default_factory=list)
-    _anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)
-    _count: int = 0
-    _written: int = 0
-
-    def take(self, event: yaml.Event) -> None:
-        """Process the next event."""
-        if isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-            self._expect(
-                event,
-                len(self._open) < DEEPEST,
-                f"at most {DEEPEST} objects and lists in one another",
-            )
-            value: dict[str, Any] | list[Any] = (
-                {} if isinstance(event, yaml.MappingStartEvent) else []
-            )
-            self._open.append(_Container(value, event.anchor, self._count))
-        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
-            ended = self._open.pop()
-            self._add(ended.value, ended.anchor, 1, self._count + 1 - ended.before)
-        elif isinstance(event, yaml.ScalarEvent):
-            is_nothing = event.implicit[0] and event.value in NOTHING
-            self._add(None if is_nothing else event.value, event.anchor, 1, 1)
-        elif isinstance(event, yaml.AliasEvent):
-            self._expect(
-                event,
-                event.anchor in self._anchors,
-                "an alias of what stands before it",
-                found="another",
-            )
-            value, size = self._anchors[event.anchor]
-            self._add(value, None, size, size)
-            most = max(FREE, MOST_TIMES * self._written)
-            self._expect(
-                event, self._count <= most, f"aliases that make no more than {most:,} values"
-            )
-
-    def _add(self, value: Any, anchor: str | None, more: int, size: int) -> None:
-        """Add a value to its container or the documents; record its anchor and number of values."""
-        self._count += more
-        self._written += 1
-        if anchor:
-            self._anchors[anchor] = (value, size)
-        if self._open:
-            self._open[-1].add(value)
-        else:
-            self.documents.append(value)
-
-    def _expect(self, event: yaml.Event, is_so: object, what: str, found: str = "more") -> None:
+    def expect(is_so: object, what: str, found: str = "more") -> None:
         if not is_so:
-            raise ReadError(
-                f"expected {what}, found {found}", self.source, event.start_mark.line + 1
-            )
+            line = event.start_mark.line + 1
+            raise ReadError(f"expected {what}, found {found}", source, line)
+
+    for event in events:
+        if isinstance(event, STARTS):
+            expect(len(above) < DEEPEST, f"at most {DEEPEST} objects and lists in one another")
+            above.append((event.anchor, count))
+        elif isinstance(event, ENDS):
+            anchor, before = above.pop()
+            sizes[anchor] = count + 1 - before
+        elif isinstance(event, yaml.ScalarEvent):
+            sizes[event.anchor] = 1
+        elif isinstance(event, yaml.AliasEvent):
+            expect(event.anchor in sizes, "an alias of what stands before it", found="another")
+            count += sizes[event.anchor] - 1
+        if isinstance(event, (*ENDS, yaml.ScalarEvent, yaml.AliasEvent)):
+            count, written = count + 1, written + 1
+            most = max(FREE, MOST_TIMES * written)
+            expect(count <= most, f"aliases that make no more than {most:,} values")

@@ -221,6 +221,6 @@ def _rows(path: Path, layout: _Layout, problems: Problems) -> Iterator[list[str]
         needed = [at for at in (*layout.head, layout.term) if at is not None]
         if len(cells) < layout.width or not all(cells[at].strip() for at in needed):
             found = f"expected an annotation of {layout.width} columns or more, found {line[:60]!r}"
-            problems.report(found, number, str(path))
+            problems.report(found, number)
         else:
             yield cells

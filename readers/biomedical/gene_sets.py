@@ -36,7 +36,7 @@ def read_gene_sets(path: Path, builder: GraphBuilder, problems: Problems) -> Non
         members = [one.partition(",")[0] for one in rest[1:] if one]
         if not name or not members:
             problems.report(
-                f"expected a set, what it is, and its genes, found {line[:60]!r}", number, str(path)
+                f"expected a set, what it is, and its genes, found {line[:60]!r}", number
             )
             continue
         about = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
-from ontodex.readers.formats import FolderFormat
+from ontodex.readers.formats import folder_format
 from ontodex.readers.problems import Problems
 
 __all__ = ["FORMAT", "is_taxdump", "read_taxdump"]
@@ -67,7 +67,7 @@ def _records(path: Path, width: int, problems: Problems) -> Iterator[list[str]]:
             problems.report(found, number, str(path))
 
 
-FORMAT = FolderFormat(
+FORMAT = folder_format(
     "taxdump",
     "The NCBI Taxonomy: a folder with nodes.dmp and names.dmp.",
     matches=is_taxdump,

@@ -15,7 +15,7 @@ from pathlib import Path
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import language_rank
 from ontodex.readers.files import lines_of
-from ontodex.readers.formats import FolderFormat
+from ontodex.readers.formats import folder_format
 from ontodex.readers.problems import Problems
 
 __all__ = ["FORMAT", "is_snomed", "read_snomed"]
@@ -137,7 +137,7 @@ def _rows(folder: Path, start: str, problems: Problems) -> Iterator[Row]:
                 yield row
 
 
-FORMAT = FolderFormat(
+FORMAT = folder_format(
     "snomed",
     "Releases of SNOMED CT in release format 2: the snapshot in a folder.",
     matches=is_snomed,

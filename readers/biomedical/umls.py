@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
-from ontodex.readers.formats import FolderFormat
+from ontodex.readers.formats import folder_format
 from ontodex.readers.problems import Problems
 
 __all__ = ["FORMAT", "is_umls", "read_umls"]
@@ -166,7 +166,7 @@ def _rows(
                 problems.report(f"expected {width} columns, found {line[:60]!r}", number, str(path))
 
 
-FORMAT = FolderFormat(
+FORMAT = folder_format(
     "umls",
     "Releases of UMLS and RxNorm: the folder of MRCONSO.RRF or RXNCONSO.RRF.",
     matches=is_umls,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from ontodex.graph.names import spellings
-from ontodex.readers.mapping.entities import do_differ
-from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, EntityColumns, spelt
+from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, EntityHeader, spelt
 from ontodex.readers.mapping.keys import is_key, table_of
 from ontodex.readers.tables.keys import MARKS, parts_of
 from ontodex.readers.tables.values import (
@@ -94,45 +93,44 @@ class KeyedTable:
     ends: tuple[str, ...] = ()
 
     @cached_property
-    def columns(self) -> EntityColumns:
-        """The columns by what their names say."""
-        return EntityColumns.of([*self.cells])
+    def header(self) -> EntityHeader:
+        """What the names of the columns say."""
+        return EntityHeader.of([*self.cells])
 
-    @cached_property
+    @property
     def are_labelled(self) -> bool:
-        """Whether rows have labels.
+        """Whether rows have labels."""
+        return self.header.are_labelled
 
-        A label column whose name may mean another entity counts only if its labels are distinct.
-        """
-        if not self.columns.guess:
-            return self.columns.are_labelled
-        labels = [cell for cell in self.cells[self.columns.guess] if cell]
-        return bool(labels) and do_differ(labels)
+    def named_so(self, columns: Iterable[str]) -> list[str]:
+        """Return the names of some columns of the header."""
+        names = dict(zip(self.header.mapping.columns, self.cells, strict=True))
+        return [names[one] for one in columns]
 
     @cached_property
     def labels(self) -> Sequence[str]:
         """The labels of the rows; empty if there are none."""
-        names = [*self.cells]
-        columns = [self.cells[names[at]] for at in self.columns.label[:1] or self.columns.full_name]
+        mapping = self.header.mapping
+        names = self.named_so(mapping.label[:1] or mapping.label_parts)
+        columns = [self.cells[name] for name in names]
         return [whole_name(cells) for cells in zip(*columns, strict=True)]
 
     @cached_property
     def others(self) -> list[str]:
         """The columns other than labels, names, synonyms and definitions."""
-        columns = self.columns
-        told = {*columns.label, *columns.full_name, *columns.synonyms, *columns.definition}
-        return [name for at, name in enumerate(self.cells) if at not in told]
+        mapping = self.header.mapping
+        several = (mapping.label, mapping.label_parts, mapping.synonyms, mapping.definition)
+        told = self.named_so(chain.from_iterable(several))
+        return [name for name in self.cells if name not in told]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.cells.values()), ()))
 
     def is_unique(self, column: str) -> bool:
         """Tell whether the cells of a column are all filled and different."""
         return len({*self.cells[column]} - {""}) == len(self.cells[column]) > 0
-
-    def is_repeated(self, column: str, other: str) -> bool:
-        """Tell whether nearly all filled cells of ``other`` equal the cell of ``column``."""
-        pairs = [
-            pair for pair in zip(self.cells[column], self.cells[other], strict=True) if pair[1]
-        ]
-        return sum(one == same for one, same in pairs) >= TOLD * len(pairs) > 0
 
     def counts(self, column: str) -> Counter[str]:
         """Return the number of occurrences of each cell of a column that names something."""
@@ -185,13 +183,12 @@ class ForeignKeys:
             self.own[other] = self.own[other] or key
         if any(self.found) and not any(table.foreign for table in tables):
             for number in range(len(tables)):
-                self.found[number] |= self._more_of(number) or self._of_its_own(number)
+                self.found[number] |= self._of_its_own(number)
 
     def _own(self, table: KeyedTable) -> str:
         if table.ends or len(table.key) > 1:
             return ""
-        names = [*table.cells]
-        ids = [names[at] for at in (*table.columns.id, *(at for at, _ in table.columns.keys))]
+        ids = table.named_so((*table.header.mapping.id, *table.header.keys))
         shared = [
             name
             for name in table.others
@@ -205,15 +202,12 @@ class ForeignKeys:
 
     def _declared(self, table: KeyedTable) -> dict[str, tuple[int, str]]:
         titles = {other.title: number for number, other in enumerate(self._tables)}
-        named = {
-            column: (titles[other], key)
-            for column, (other, key) in table.foreign.items()
-            if other in titles
-        }
-        keys = {
-            column: key for column, key in named.items() if key[1] in self._tables[key[0]].cells
-        }
-        return {column: key for column, key in keys.items() if column in table.cells}
+        found = {}
+        for column, (other, key) in table.foreign.items():
+            number = titles.get(other, -1)
+            if number >= 0 and column in table.cells and key in self._tables[number].cells:
+                found[column] = (number, key)
+        return found
 
     def _told(self, number: int) -> dict[str, tuple[int, str]]:
         """Return the columns of a table whose cells name rows of other tables."""
@@ -289,22 +283,11 @@ class ForeignKeys:
         """Return the key of a table if its cells are words; without a key, the possible keys."""
         if number not in self._words:
             table, own = self._tables[number], self.own[number]
-            may_be = (
-                [own]
-                if own
-                else []
-                if table.ends
-                else [name for name in table.others if table.is_unique(name)]
-            )
-            self._words[number] = [
-                name
-                for name in may_be
-                if _are_words(table.cells[name])
-                and (
-                    own
-                    or (len(table.cells[name]) >= FEWEST and are_short(table.cells[name], LONGEST))
-                )
-            ]
+            may_be = [own] if own else []
+            if not (own or table.ends) and table.n_rows >= FEWEST:
+                unique = filter(table.is_unique, table.others)
+                may_be = [name for name in unique if are_short(table.cells[name], LONGEST)]
+            self._words[number] = [name for name in may_be if _are_words(table.cells[name])]
         return self._words[number]
 
     def _keys_in(self, number: int, column: str) -> frozenset[str]:
@@ -312,23 +295,6 @@ class ForeignKeys:
         if (number, column) not in self._names:
             self._names[number, column] = frozenset(self._tables[number].cells[column])
         return self._names[number, column]
-
-    def _more_of(self, number: int) -> dict[str, tuple[int, str]]:
-        """Return the key of a table without labels as a foreign key to one table with labels.
-
-        Its numbers must be keys of that table, and of no other table with labels.
-        """
-        own, table = self.own[number], self._tables[number]
-        if not own or table.are_labelled or self.found[number] or not are_numbers(table.cells[own]):
-            return {}
-        labelled = [
-            other
-            for other, one in enumerate(self._tables)
-            if one.are_labelled and self.own[other] == own
-        ]
-        named = table.named(own)
-        of = [other for other in labelled if named.are_in(self._keys_in(other, own))]
-        return {own: (of[0], own)} if len(of) == 1 else {}
 
     def _of_its_own(self, number: int) -> dict[str, tuple[int, str]]:
         """Return the foreign keys of a table to itself.
@@ -344,6 +310,7 @@ class ForeignKeys:
             is_alike = not {*forms}.isdisjoint(PARENT) or any(map(ALIKE.fullmatch, forms))
             if (
                 name not in table.others
+                or name == own
                 or name in self.found[number]
                 or (by_number and not (is_alike or is_key(name)))
             ):
@@ -356,10 +323,8 @@ class ForeignKeys:
                 if is_alike or not by_number
                 else [key for key in enumerate(self.own) if key[1] and key[0] != number]
             )
-            if (
-                named.are_in(self._keys_in(number, own))
-                and not table.is_repeated(own, name)
-                and not any(named.are_in(self._keys_in(*key)) for key in others)
+            if named.are_in(self._keys_in(number, own)) and not any(
+                named.are_in(self._keys_in(*key)) for key in others
             ):
                 found[name] = (number, own)
         return found

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
 from ontodex.readers.mapping.entities import guess_entities
-from ontodex.readers.mapping.headers import EntityColumns, entity_columns
+from ontodex.readers.mapping.headers import EntityHeader, entity_header
 from ontodex.readers.mapping.paths import is_path_name
-from ontodex.readers.mapping.triples import names_ends, own_columns, triples_mapping
-from ontodex.readers.tables.mapping import TableMapping, column_names, renamed
+from ontodex.readers.mapping.triples import names_ends, of_triples, own_columns, triples_mapping
+from ontodex.readers.tables.mapping import TableMapping, column_names
 from ontodex.readers.tables.rows import Rows
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.values import LETTER, NUMBER
@@ -40,74 +40,60 @@ def guess_mapping(
     table: Table,
     remark: Callable[[str], None],
     *,
-    columns: Sequence[str] = (),
-    negated: bool = False,
+    are_links: bool | None = None,
 ) -> tuple[TableMapping | None, Rows]:
     """Guess what the columns of a table hold, by its header and its rows.
 
     Args:
         names: The header; empty for a table of triples without a header.
         rows: (number, cells) of every row below; read only if the header does not name triples.
-        table: The table; receives the cells of columns that may name rows of other tables.
+        table: The table; receives the columns that are left out.
         remark: Receives remarks on the guess.
-        columns: Names of the columns in the mapping, if they differ from the header.
-        negated: Read the negated rows only; if false, all other rows.
+        are_links: Whether rows are links or entities, if that is known.
 
     Returns:
         The mapping, and the rows. The mapping is ``None`` if the header names heads and tails but
         no relation.
     """
     if not names:
-        of_triples = column_names([""] * 3)
-        head, relation, tail = of_triples
-        unnamed = TableMapping(
-            columns=tuple(of_triples), header=False, head=head, relation=relation, tail=tail
-        )
-        return of_table(unnamed, {}, table), rows
-    found = triples_mapping(names)
+        columns = column_names([""] * 3)
+        unnamed = of_triples(columns, (0, 1, 2), header=False)
+        return of_table(unnamed, table), rows
+    columns = column_names(names)
+    if table.join and table.join.head:
+        ends = (table.join.head, table.join.relation, table.join.tail)
+        return of_table(of_triples(names, [columns.index(end) for end in ends]), table), rows
+    found = None if are_links is False else triples_mapping(names)
     entities = own_columns(names, of_others=table.is_of_others)
-    if found is None and not entities and names_ends(names):
+    if found is None and are_links is not False and not entities and names_ends(names):
         return None, rows
-    own = column_names(names)
     if found is None:
-        values = {
-            at: table.declared.values[name]
-            for at, name in enumerate(columns or own)
-            if name in table.declared.values
-        }
-        header = _with_declared(entities or EntityColumns.of(names), columns or own, table, values)
+        values = {name: why for name, why in table.declared.values.items() if name in columns}
+        header = _with_declared(entities or EntityHeader.of(names), table)
         taken = [*rows]
         rows = iter(taken)
-        found = guess_entities(header, own, taken, table, remark, negated=negated)
-        left_out = {own[at]: why for at, why in values.items() if own[at] not in found.used}
+        found = guess_entities(header, taken, table, remark)
+        left_out = {name: why for name, why in values.items() if name not in found.used}
         found = replace(found, ignored={**found.ignored, **left_out})
-    return of_table(found, dict(zip(own, columns, strict=False)), table), rows
+    return of_table(found, table), rows
 
 
-def _with_declared(
-    header: EntityColumns, columns: Sequence[str], table: Table, values: Mapping[int, str]
-) -> EntityColumns:
-    """Return the columns of a header, changed by the declarations of a data package.
+def _with_declared(header: EntityHeader, table: Table) -> EntityHeader:
+    """Return a header with the id that a join or a data package names.
 
-    The declared primary key is the id, and columns of declared values are left out.
+    Columns that a data package declares as numbers, dates or the like are left out.
     """
-    key = [at for at, name in enumerate(columns) if table.declared.key == (name,)]
-    if key and key[0] not in header.label:
-        header = replace(header, id=(key[0],), keys=())
-    gone = {*values, *header.id}
-    others = tuple(other for other in header.others if other[0] not in gone)
-    return replace(header, others=others)
+    joined, declared = table.join.id if table.join else (), table.declared.key
+    key = joined or (declared if len(declared) == 1 else ())
+    if key and key[0] in header.names and (joined or key[0] not in header.mapping.label):
+        header = header.identified(key[0])
+    values = table.declared.values
+    return replace(header, others=tuple(one for one in header.others if one not in values))
 
 
-def of_table(mapping: TableMapping, called: Mapping[str, str], table: Table) -> TableMapping:
-    """Return a mapping completed for a table: with its name, column names and keys.
-
-    Args:
-        mapping: The mapping.
-        called: New names of columns by their names in the mapping.
-        table: The table, with the keys by which it is joined.
-    """
-    mapping = replace(renamed(mapping, called), table=table.name)
+def of_table(mapping: TableMapping, table: Table) -> TableMapping:
+    """Return a mapping completed for a table: with its name, and the keys by which it is joined."""
+    mapping = replace(mapping, table=table.name)
     if table.join is None:
         return mapping
     return replace(
@@ -135,9 +121,9 @@ def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, R
     for number, cells in rows:
         if triples_mapping(cells):
             return cells, iter(above), rows
-        columns = entity_columns(cells)
-        if columns or names_ends(cells):
-            below = [*islice(rows, LOOKED_AT if columns and columns.told < 2 else 1)]
+        header = entity_header(cells)
+        if header or names_ends(cells):
+            below = [*islice(rows, LOOKED_AT if header and header.told < 2 else 1)]
             rows = chain(below, rows)
             pairs = [pair for _, others in below for pair in zip(cells, others, strict=False)]
             if not any(cell == other and cell.strip() for cell, other in pairs):
@@ -213,12 +199,10 @@ def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> boo
     It has entities if a column has a name of ids, labels or paths, or if a later column has
     numbers.
     """
-    columns, seconds = EntityColumns.of(names), {cells[1] for cells in below}
+    mapping = EntityHeader.of(names).mapping
     is_alone = not any({*names} & {*cells} for cells in below)
-    told = (*columns.id, *columns.label)
-    is_first = below and (0 in told or not names[0] or is_path_name(names[0]))
-    is_later = 2 in told or (1 in told and 2 * len(seconds) > len(below))
+    is_told = bool(mapping.id or mapping.label) or not names[0] or is_path_name(names[0])
     are_values = len(below) >= FEW and any(
         all(NUMBER.fullmatch(cells[at].strip()) for cells in below) for at in range(1, len(names))
     )
-    return bool(is_alone and (is_first or is_later or are_values))
+    return bool(below) and is_alone and (is_told or are_values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from types import MappingProxyType
@@ -12,6 +12,7 @@ import yaml
 
 from ontodex.graph.hierarchy_names import UPWARD
 from ontodex.graph.names import normalise, spellings
+from ontodex.readers.tables.mapping import TableMapping, column_names
 
 __all__ = [
     "ID",
@@ -19,8 +20,8 @@ __all__ = [
     "LABEL_ALONE",
     "NAMES",
     "PARENT",
-    "EntityColumns",
-    "entity_columns",
+    "EntityHeader",
+    "entity_header",
     "negation_in",
     "spelt",
 ]
@@ -54,9 +55,6 @@ OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
 
 ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
 """A name of a column of ids that contains the kind of their entities: "product id"."""
-
-OF_A_PLACE = re.compile("(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)")
-"""A name of numbers that rows may share, such as "zip code"; ids only if rows differ in them."""
 
 OWN = (*NAMES["whole_name"], "first", "last", "family", "given")
 """First words of names such as "full name", which mean a name of the row's own entity."""
@@ -92,46 +90,23 @@ YES = ("true", "t", "yes", "y", "1", "not")
 
 
 @dataclass(frozen=True)
-class EntityColumns:
-    """Positions of the columns of entities in a header, best first.
+class EntityHeader:
+    """What the names in a header say of a table of entities.
 
     Attributes:
-        width: Number of columns.
-        id: Identifiers; without them, labels identify rows.
-        label: Labels; further columns, and further labels of a repeated id, are synonyms.
-        synonyms: Synonyms.
-        definition: Definitions.
-        alternatives: Alternative ids.
-        parents: Parents, by id or label.
-        obsolete: Columns that mark obsolete entities, which are left out.
-        others: (position, name) of all other columns.
-        keys: (position, name) of columns of keys; the rows decide which one is the id.
-        guess: Name of the label column, if it may label another entity; otherwise empty.
-        levels: Levels of a hierarchy, broadest first.
-        level_of: Kind of the levels.
-        full_name: First and last name of people, if there is no other label.
-        value_labels: Pairs of a column of links and a column with the labels of their targets
-            ("country", "countryLabel").
+        mapping: The columns whose names say what they hold.
+        names: Name in the header of each column.
+        others: The columns that are not in the mapping.
+        keys: Columns of keys; the rows decide which one is the id.
     """
 
-    width: int
-    id: tuple[int, ...]
-    label: tuple[int, ...]
-    synonyms: tuple[int, ...]
-    definition: tuple[int, ...]
-    alternatives: tuple[int, ...]
-    parents: tuple[int, ...]
-    obsolete: tuple[int, ...]
-    others: tuple[tuple[int, str], ...]
-    guess: str = ""
-    keys: tuple[tuple[int, str], ...] = ()
-    levels: tuple[int, ...] = ()
-    level_of: str = ""
-    full_name: tuple[int, ...] = ()
-    value_labels: tuple[tuple[int, int], ...] = ()
+    mapping: TableMapping
+    names: Mapping[str, str]
+    others: tuple[str, ...]
+    keys: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, names: Sequence[str]) -> EntityColumns:
+    def of(cls, names: Sequence[str]) -> EntityHeader:
         """Find the columns by the names in a header."""
         plain, value_labels = _with_labels(spelt(names))
         ids, labels, synonyms, definitions, alternatives, parents, obsolete = (
@@ -149,11 +124,9 @@ class EntityColumns:
         full_name = () if any({*plain[at]} & {*LABEL} for at in labels) else _full_name(plain)
         labels = () if full_name else labels
         pair = () if ids or labels or full_name else _paired(plain)
-        of_kind = _of_its_kind(plain, ("id", "code", "number"))
-        of_place = of_kind if any(OF_A_PLACE.fullmatch(plain[at][-1]) for at in of_kind) else ()
-        ids = ids or pair[:1] or (() if of_place else of_kind)
+        ids = ids or pair[:1] or _of_its_kind(plain, ("id", "code", "number"))
         are_named = bool(labels or full_name) and ID_OF.fullmatch(plain[0][-1])
-        keys = () if ids else of_place or (_keys(plain) if are_named else ())
+        keys = _keys(plain) if are_named and not ids else ()
         of_rows = (*synonyms, *definitions, *alternatives, *parents, *obsolete, *full_name)
         said = {*ids, *labels, *of_rows}
         labels = tuple(
@@ -172,69 +145,93 @@ class EntityColumns:
             for at in range(len(plain))
             if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said
         ]
-        labels = labels or guessed or (() if full_name else tuple(kinds[:1]))
         ids = ids or keys[:1]
+        if guessed and (not ids or pair or guessed[0] - 1 in ids or _is_own(plain[guessed[0]])):
+            labels = guessed
+        elif not (labels or full_name) and (parents or not ids):
+            labels = tuple(kinds[:1])
         levels, level_of = level_columns(names)
         if labels:
             synonyms += tuple(at for at in _further_names(plain) if at not in {*said, *labels})
         taken = {*ids, *labels, *synonyms, *of_rows, *levels, *value_labels.values()}
-        rest = tuple(
-            (place, str(name).strip()) for place, name in enumerate(names) if place not in taken
+        rest = [at for at in range(len(names)) if at not in taken]
+        negation = negation_in([form if at in rest else () for at, form in enumerate(plain)])
+        columns = column_names(names)
+
+        def called(places: Iterable[int]) -> tuple[str, ...]:
+            return tuple(columns[at] for at in places)
+
+        mapping = TableMapping(
+            columns=tuple(columns),
+            id=called(ids),
+            label=called(labels),
+            label_parts=called(full_name),
+            synonyms=called(synonyms),
+            definition=called(definitions),
+            alternative_ids=called(alternatives),
+            parent=called(parents),
+            levels=called(levels),
+            level_of=level_of,
+            labels_of={columns[at]: columns[label] for at, label in value_labels.items()},
+            negation={columns[negation[0]]: negation[1]} if negation else {},
+            obsolete=called(obsolete),
         )
-        if guessed:
-            is_sure = (
-                bool(pair) or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
-            )
-        else:
-            is_sure = not {*labels} & {*kinds} or bool(parents)
-        guess = str(names[labels[0]]).strip() if ids and not is_sure else ""
-        return cls(
-            len(names),
-            ids,
-            labels,
-            synonyms,
-            definitions,
-            alternatives,
-            parents,
-            obsolete,
-            rest,
-            guess,
-            tuple((at, str(names[at]).strip()) for at in keys),
-            levels,
-            level_of,
-            full_name,
-            tuple(value_labels.items()),
-        )
+        called_so = dict(zip(columns, (str(name).strip() for name in names), strict=True))
+        return cls(mapping, called_so, called(rest), called(keys))
 
     @classmethod
-    def of_others(cls, names: Sequence[str]) -> EntityColumns:
+    def of_others(cls, names: Sequence[str]) -> EntityHeader:
         """Find the columns if rows describe rows of another table and have no labels."""
-        columns = cls.of(names)
-        said = [
-            (at, str(names[at]).strip())
-            for at in (*columns.label, *columns.full_name, *columns.definition)
-        ]
-        others = tuple(sorted((*columns.others, *said)))
-        return replace(columns, label=(), full_name=(), definition=(), guess="", others=others)
+        header = cls.of(names)
+        mapping = header.mapping
+        said = (*mapping.label, *mapping.label_parts, *mapping.definition)
+        others = header.in_order((*header.others, *said))
+        mapping = replace(mapping, label=(), label_parts=(), definition=())
+        return replace(header, mapping=mapping, others=others)
 
-    def labelled(self, label: int) -> EntityColumns:
-        """Return the columns with another label column; columns of further names are synonyms."""
-        named = [(at, name) for at, name in self.others if at != label]
-        further = [named[place][0] for place in _further_names(spelt([name for _, name in named]))]
-        rest = tuple(other for other in named if other[0] not in further)
-        return replace(self, label=(label,), synonyms=(*self.synonyms, *further), others=rest)
+    def in_order(self, columns: Collection[str]) -> tuple[str, ...]:
+        """Return some columns in the order of the table."""
+        return tuple(one for one in self.mapping.columns if one in columns)
+
+    def cells(self, rows: Iterable[Sequence[str]], column: str) -> list[str]:
+        """Return the cells of a column."""
+        at = self.mapping.columns.index(column)
+        return [cells[at] for cells in rows]
+
+    def identified(self, column: str) -> EntityHeader:
+        """Return the header with a column as the id; other possible ids become others."""
+        mapping = self.mapping
+        further = [one for one in mapping.id if one != column] if column in mapping.id else []
+        others = {*self.others, *self.keys, *mapping.id}.difference((column, *further))
+        mapping = replace(
+            mapping,
+            id=(column, *further),
+            label=tuple(one for one in mapping.label if one != column),
+            label_parts=() if column in mapping.label_parts else mapping.label_parts,
+            parent=tuple(one for one in mapping.parent if one != column),
+        )
+        return replace(self, mapping=mapping, others=self.in_order(others), keys=())
+
+    def labelled(self, column: str) -> EntityHeader:
+        """Return the header with another label column; columns of further names are synonyms."""
+        others = [one for one in self.others if one != column]
+        further = _further_names(spelt([self.names[one] for one in others]))
+        synonyms = (*self.mapping.synonyms, *(others[at] for at in further))
+        mapping = replace(self.mapping, label=(column,), synonyms=synonyms)
+        return replace(
+            self, mapping=mapping, others=tuple(one for one in others if one not in synonyms)
+        )
 
     @property
     def told(self) -> int:
         """Number of columns with a known name."""
-        return self.width - sum(
-            normalise(name) not in (*LABEL_ALONE, *KINDS) for _, name in self.others
-        )
+        others = [normalise(self.names[one]) for one in self.others]
+        return len(self.names) - sum(name not in (*LABEL_ALONE, *KINDS) for name in others)
 
     @property
     def are_labelled(self) -> bool:
         """Whether there are columns of labels."""
-        return bool(self.label or self.full_name)
+        return bool(self.mapping.label or self.mapping.label_parts)
 
 
 def _further_names(names: Sequence[tuple[str, ...]]) -> list[int]:
@@ -281,23 +278,21 @@ def _untyped(name: str) -> str:
     return found[2] if found[2] == "ID" else found[1]
 
 
-def entity_columns(names: Sequence[str]) -> EntityColumns | None:
-    """Return the columns of entities that a header names, or ``None`` if it is not such a header.
+def entity_header(names: Sequence[str]) -> EntityHeader | None:
+    """Return what a header says of entities, or ``None`` if it is not a header of entities.
 
-    >>> columns = entity_columns(["ID", "Label", "Parent_ID", "food"])
-    >>> columns.id, columns.label, columns.parents, columns.others
-    ((0,), (1,), (2,), ((3, 'food'),))
-    >>> entity_columns(["dog", "is_a", "animal"])
+    >>> header = entity_header(["ID", "Label", "Parent_ID", "food"])
+    >>> header.mapping.id, header.mapping.label, header.mapping.parent, header.others
+    (('ID',), ('Label',), ('Parent_ID',), ('food',))
+    >>> entity_header(["dog", "is_a", "animal"])
     """
-    columns = EntityColumns.of(names)
-    if columns.levels:
-        return columns
-    return (
-        columns
-        if (columns.id or columns.label)
-        and (columns.told > 1 or {*spelt(names)[0]} & {*NAMES["header"]})
-        else None
-    )
+    header = EntityHeader.of(names)
+    mapping = header.mapping
+    if mapping.levels:
+        return header
+    is_named = bool(mapping.id or mapping.label)
+    is_header = is_named and (header.told > 1 or {*spelt(names)[0]} & {*NAMES["header"]})
+    return header if is_header else None
 
 
 def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], dict[int, int]]:

@@ -147,12 +147,12 @@ class _Joins:
         return self._tables[number].name or f"table {number + 1}"
 
     def _join(self, number: int) -> TableMapping:
-        table, subject, own = self._tables[number], self._subjects[number], self._keys.own[number]
-        found, prefix = self._keys.found[number], self._before[number]
-        repeated = [
-            name for name in table.cells if prefix and name != own and table.is_repeated(own, name)
-        ]
-        ignored = dict.fromkeys(repeated, "repeats the ids")
+        subject, own, found = (
+            self._subjects[number],
+            self._keys.own[number],
+            self._keys.found[number],
+        )
+        ignored = {}
         if subject and own and own not in found:
             ignored = {own: "a number of rows that are no entities"}
         head, relation, tail = self._triple(number) if subject else ("", "", "")
@@ -162,7 +162,7 @@ class _Joins:
             relation=relation,
             tail=tail,
             id=() if head else tuple(filter(None, [subject or own])),
-            id_prefix=prefix,
+            id_prefix=self._before[number],
             rows_about=self._called(found[subject][0]) if subject else "",
             keys={column: (self._called(other), key) for column, (other, key) in found.items()},
             ignored=ignored,

@@ -1,35 +1,40 @@
-"""Recognising paths of categories in cells, and the separator of their names."""
+"""Recognising paths of categories in cells and lines, and the separator of their names."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 from ontodex.graph.names import spellings
-from ontodex.readers.tables.paths import ARROW, ARROWS, Category, names_along
+from ontodex.readers.files import lines_of
+from ontodex.readers.problems import Problems
+from ontodex.readers.tables.paths import ARROW, ARROWS, names_along
 from ontodex.readers.tables.values import LETTER, NOTHING
+from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["are_paths", "is_path_name", "path_separator"]
+__all__ = ["are_paths", "is_path_name", "path_separator", "paths_as_rows"]
 
 SPACED = re.compile(rf"\s{ARROWS}\s")
-SEPARATORS = {
-    ARROW: re.compile(ARROWS),
-    **{mark: re.compile(re.escape(mark)) for mark in ("/", "\\", "::", "|")},
-}
-"""Separators of paths: arrows, and marks that are accepted only under further conditions."""
+
+MARKS = ("/", "\\", "::", "|")
+"""Separators of paths, besides arrows, in columns with the name of a path column."""
 
 PATH_NAME = re.compile(r"(?:.+ )?(?:path|breadcrumbs?|category tree)")
 """A name of a column of paths."""
 
 SHARED = 2 / 3
-"""Maximal share of distinct roots, or of distinct parents, among paths."""
-
-FEWEST, NESTED = 3, 0.9
-"""For paths with bars: minimal number, and share, of recurring names with the same parents."""
+"""Maximal share of distinct roots among paths with arrows."""
 
 LOOKED_AT = 1000
 """Number of first cells that are examined for separators."""
+
+
+HEADERS = ("category", "categories", "product type")
+"""Headers of a file of paths, besides names such as "path" (:func:`is_path_name`)."""
+
+NUMBERED = re.compile(r"(\S+?)(?:\s+[-:]\s+|\t\s*|[,;])(.+)")
+"""A line with an id before the path: ``3 - Animals > Birds``."""
 
 
 def is_path_name(column: str) -> bool:
@@ -51,69 +56,72 @@ def are_paths(rows: Sequence[Sequence[str]]) -> bool:
     """
     widths = {len(cells) for cells in rows}
     may_be = len(widths) > 1 or max(widths, default=3) < 3
-    return may_be and bool(path_separator([",".join(row) for row in rows]))
+    lines = [",".join(row) for row in rows]
+    return may_be and bool(path_separator(lines, lines[0] if lines else ""))
 
 
 def path_separator(cells: Collection[str], name: str = "") -> str:
     """Return the separator of the paths in a column; empty if most cells are not paths.
 
-    Slashes, backslashes and double colons are accepted in three cases: the column has the name of a
-    path column; the beginnings of paths are cells too; or most paths have three or more names, and
-    paths share their roots and parents. Bars may also separate the values of a list. They are
-    accepted if the column has the name of a path column, or if names always have the same parents.
+    Arrows separate names if paths share their first names, or if most arrows have spaces around
+    them. Slashes, backslashes, double colons and bars are accepted only if the column has the name
+    of a path column.
 
-    >>> path_separator(["Home > Sofas", "Home > Beds"]), path_separator(["AC/DC", "Sofas"])
+    >>> path_separator(["Home > Sofas", "Home > Beds"]), path_separator(["Home/Sofas", "Home"])
     ('>', '')
-    >>> path_separator(["Home/Sofas", "Home"]), path_separator(["Home/Sofas"], "category_path")
-    ('/', '/')
+    >>> path_separator(["Home/Sofas", "Home"], "category_path")
+    '/'
     """
     filled = [cell for cell in cells if cell.strip().casefold() not in NOTHING | {""}]
     first, is_named = filled[:LOOKED_AT], is_path_name(name)
     words = sum("<" not in cell and bool(LETTER.search(cell)) for cell in first)
     if 2 * words <= len(first):
         return ""
-    counts = {
-        mark: sum(bool(pattern.search(cell)) for cell in first)
-        for mark, pattern in SEPARATORS.items()
-    }
-    least = min(len(first) / 2, max(counts.values())) if is_named else len(first) / 2
-    marks = (mark for mark, count in counts.items() if count >= max(1, least))
-    return next((mark for mark in marks if _are_parted(filled, mark, is_named=is_named)), "")
+    arrows = sum(bool(re.search(ARROWS, cell)) for cell in first)
+    if arrows >= (1 if is_named else len(first) / 2) and _are_parted_by_arrows(filled):
+        return ARROW
+    if not is_named or any("://" in cell for cell in filled):
+        return ""
+    counts = {mark: sum(mark in cell for cell in first) for mark in MARKS}
+    mark = max(MARKS, key=lambda mark: counts[mark])
+    return mark if counts[mark] else ""
 
 
-def _are_parted(cells: Sequence[str], mark: str, *, is_named: bool) -> bool:
-    """Tell whether most cells are paths whose names are separated by a mark."""
-    paths = [names_along(cell, mark) for cell in cells]
-    deep = [names for names in paths if len(names) > 1]
+def _are_parted_by_arrows(cells: Sequence[str]) -> bool:
+    """Tell whether arrows in cells separate the names of paths."""
+    paths = [names_along(cell, ARROW) for cell in cells]
+    deep = sum(len(names) > 1 for names in paths)
     share_roots = len({names[:1] for names in paths}) <= SHARED * len(paths)
-    if not deep or (2 * len(deep) < len(paths) and not is_named):
-        return False
-    if mark == ARROW:
-        return share_roots or 2 * sum(bool(SPACED.search(cell)) for cell in cells) >= len(deep)
-    if any("://" in cell for cell in cells):
-        return False
-    if mark == "|" and not is_named:
-        return share_roots and _are_nested({*paths})
-    share_parents = len({names[:-1] for names in paths}) <= SHARED * len(paths)
-    if is_named or (
-        share_roots and share_parents and 2 * sum(len(names) > 2 for names in paths) > len(paths)
+    spaced = sum(bool(SPACED.search(cell)) for cell in cells)
+    return deep > 0 and (share_roots or 2 * spaced >= deep)
+
+
+def paths_as_rows(source: Path | Sheet, problems: Problems) -> Sheet:
+    """Return the lines of a file as a table of paths, with ids if lines have them.
+
+    Lines above the first path that begin with # are comments. A category without an id gets its
+    path as id. A category with an id (``3 - Animals > Birds``) gets its path as alternative id.
+
+    Args:
+        source: A text file, or a sheet whose rows are its lines.
+        problems: Receives lines that are not text.
+    """
+    found = source.lines if isinstance(source, Sheet) else lines_of(source, problems)
+    lines = [(number, line.strip()) for number, line in found if line.strip()]
+    start = next((at for at, (_, line) in enumerate(lines) if not line.startswith("#")), len(lines))
+    if any(
+        is_path_name(line) or {*spellings(line)} & {*HEADERS}
+        for _, line in lines[start : start + 1]
     ):
-        return True
-    parts = {
-        *paths,
-        *(names_along(part, mark) for cell in cells for part in re.split(r"[|;,\n]", cell)),
-    }
-    deep, roots = [names for names in parts if len(names) > 1], {names[:1] for names in paths}
-    are_lists = 2 * sum(names[-1:] in roots for names in deep) > len(deep)
-    return not are_lists and 2 * sum(names[:-1] in parts for names in deep) >= len(deep)
-
-
-def _are_nested(paths: Collection[Category]) -> bool:
-    """Return whether names that recur in different paths have the same parents in all of them."""
-    above: dict[str, list[Category]] = defaultdict(list)
-    for names in paths:
-        for depth, name in enumerate(names[1:], start=1):
-            above[name].append(names[:depth])
-    recurring = [found for found in above.values() if len(found) > 1]
-    nested = sum(len({*found}) == 1 for found in recurring)
-    return nested >= max(FEWEST, NESTED * len(recurring))
+        start += 1
+    rows = [(number, [line]) for number, line in lines[start:]]
+    numbered = [
+        (number, [*parts.groups()])
+        for number, [line] in rows
+        if (parts := NUMBERED.fullmatch(line))
+    ]
+    has_ids = len({cells[0] for _, cells in numbered}) == len(rows)
+    named = [(0, ["id", "path"]), *numbered] if has_ids else [(0, ["path"]), *rows]
+    path = source.path if isinstance(source, Sheet) else source
+    name = source.name if isinstance(source, Sheet) else ""
+    return Sheet(path, name, named, has_header=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from ontodex.readers.mapping.headers import NAMES, EntityColumns, entity_columns, negation_in, spelt
+from ontodex.readers.mapping.headers import NAMES, EntityHeader, entity_header, negation_in, spelt
 from ontodex.readers.tables.mapping import TableMapping, column_names
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "link_columns",
     "names_ends",
     "no_relation",
+    "of_triples",
     "own_columns",
     "triples_mapping",
 ]
@@ -69,12 +70,11 @@ def triples_mapping(names: Sequence[str]) -> TableMapping | None:
 @lru_cache(maxsize=1 << 12)
 def _triples_mapping(names: tuple[str, ...]) -> TableMapping | None:
     places = _places(names)
-    entities = entity_columns(names)
-    if entities is not None and entities.id and (of_an_id := _of_an_id(names, places, entities)):
+    entities = entity_header(names)
+    said = entities.mapping if entities else TableMapping()
+    if entities and said.id and (of_an_id := _of_an_id(names, places, entities)):
         return of_an_id
-    is_entity = entities is not None and bool(
-        entities.id and (entities.label or entities.definition)
-    )
+    is_entity = bool(said.id and (said.label or said.definition))
     pairs = [
         pair
         for pair in ENDS
@@ -98,18 +98,23 @@ def _triples_mapping(names: tuple[str, ...]) -> TableMapping | None:
         for name in found
         if (label := next((label for label in _labels_of(name) if label in places), None))
     }
-    return _of_places(names, tuple(places[name] for name in found), labels)
+    return of_triples(names, tuple(places[name] for name in found), labels)
 
 
-def _of_places(
-    names: Sequence[str], ends: Sequence[int], labels: Mapping[int, int] = MappingProxyType({})
+def of_triples(
+    names: Sequence[str],
+    ends: Sequence[int],
+    labels: Mapping[int, int] = MappingProxyType({}),
+    *,
+    header: bool = True,
 ) -> TableMapping:
-    """Return the mapping of a header, given the positions of head, relation and tail.
+    """Return the mapping of a table, given the positions of head, relation and tail.
 
     Args:
         names: The header.
         ends: Positions of head, relation and tail.
         labels: Positions of the columns of their labels, by position.
+        header: Whether the table has the header.
     """
     columns, places = column_names(names), _places(names)
     negation = negation_in(spelt(names))
@@ -117,6 +122,7 @@ def _of_places(
     justification, tool = ("" if at is None else columns[at] for at in review)
     mapping = TableMapping(
         columns=tuple(columns),
+        header=header,
         head=columns[ends[0]],
         relation=columns[ends[1]],
         tail=columns[ends[2]],
@@ -130,13 +136,12 @@ def _of_places(
 
 
 def _of_an_id(
-    names: Sequence[str], places: Mapping[str, int], entities: EntityColumns
+    names: Sequence[str], places: Mapping[str, int], entities: EntityHeader
 ) -> TableMapping | None:
     """Return the mapping of a header of only an id (the head), a relation and a tail.
 
     The result is ``None`` for other headers.
     """
-    told = {*entities.id, *(entities.label if entities.guess else ())}
     relation = next((name for name in NAMES["clear_relation"] if name in places), None)
     tails = [
         name for _, tail in STEMS for name in (tail, f"{tail} id", f"{tail} label", f"{tail} name")
@@ -147,27 +152,28 @@ def _of_an_id(
         heads
         or relation is None
         or tail is None
-        or entities.width != 3
-        or entities.width - len(entities.others) > len(told)
+        or len(names) != 3
+        or len(names) - len(entities.others) > len(entities.mapping.id)
     ):
         return None
-    columns = (entities.id[0], places[relation], places[tail])
-    return _of_places(names, columns)
+    mapping = entities.mapping
+    columns = (mapping.columns.index(mapping.id[0]), places[relation], places[tail])
+    return of_triples(names, columns)
 
 
-def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityColumns | None:
+def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityHeader | None:
     """Return the columns of entities in a header, or ``None`` if the header names none.
 
     A header with ``subject_id`` and ``object_id`` names links, not entities. With ``of_others``,
-    the rows describe rows of another table; see :meth:`EntityColumns.of_others`.
+    the rows describe rows of another table; see :meth:`EntityHeader.of_others`.
 
     >>> own_columns(["subject_id", "subject_label", "object_id", "verdict"])
-    >>> own_columns(["id", "label"]).id
-    (0,)
+    >>> own_columns(["id", "label"]).mapping.id
+    ('id',)
     """
     if of_others:
-        return EntityColumns.of_others(names)
-    return None if {"subject id", "object id"} <= _places(names).keys() else entity_columns(names)
+        return EntityHeader.of_others(names)
+    return None if {"subject id", "object id"} <= _places(names).keys() else entity_header(names)
 
 
 @lru_cache(maxsize=1 << 12)

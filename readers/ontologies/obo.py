@@ -161,11 +161,11 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
         ReadError: If a frame is larger than 4 MiB, or if a fault is found and the policy of
             ``problems`` is ``"raise"``.
     """
-    stanzas = _stanzas(lines_of(path, problems), str(path))
-    equivalent = _read_header(next(stanzas, Stanza()), builder, problems, str(path))
+    stanzas = _stanzas(lines_of(path, problems), problems.source)
+    equivalent = _read_header(next(stanzas, Stanza()), builder, problems)
     terms: dict[str, Term] = {}
     relations: dict[str, str] = {}
-    for stanza, frame in _frames(stanzas, problems, str(path)):
+    for stanza, frame in _frames(stanzas, problems):
         identifier = _name(frame.id, builder)
         if isinstance(frame, fastobo.typedef.TypedefFrame):
             relations.setdefault(identifier, "")
@@ -179,7 +179,7 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
                 f"expected each id once, found {identifier} again (first in line {first}); "
                 "the two were merged"
             )
-            problems.report(message, stanza.number, str(path))
+            problems.report(message, stanza.number)
         _collect(frame, terms.setdefault(identifier, Term(stanza.number)), builder, equivalent)
     _declare(terms, relations, builder)
 
@@ -321,9 +321,7 @@ def _as_term(line: str) -> str:
     )
 
 
-def _read_header(
-    header: Stanza, builder: GraphBuilder, problems: Problems, source: str
-) -> set[str]:
+def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems) -> set[str]:
     """Read prefixes; return the prefixes whose cross-references are equivalents."""
     equivalent: set[str] = set()
     for number, line in header.lines:
@@ -332,10 +330,10 @@ def _read_header(
         except FAULTS as error:
             tag = TAG.match(line)
             if tag and tag[1] not in ("idspace", "treat-xrefs-as-equivalent"):
-                problems.pass_over(f"faulty header clauses {tag[1]!r}", number, source)
+                problems.pass_over(f"faulty header clauses {tag[1]!r}", number)
                 continue
             message = f"expected a header clause of OBO, found {line[:60]!r} ({_why(error)})"
-            problems.report(message, number, source)
+            problems.report(message, number)
             continue
         for clause in clauses:
             if clause.raw_tag() == "idspace":
@@ -345,22 +343,20 @@ def _read_header(
     return equivalent
 
 
-def _frames(
-    stanzas: Iterator[Stanza], problems: Problems, source: str
-) -> Iterator[tuple[Stanza, Any]]:
+def _frames(stanzas: Iterator[Stanza], problems: Problems) -> Iterator[tuple[Stanza, Any]]:
     piece: list[Stanza] = []
     size = 0
     for stanza in stanzas:
         piece.append(stanza)
         size += stanza.size
         if len(piece) == PIECE or size > LARGEST:
-            yield from _parse(piece, problems, source)
+            yield from _parse(piece, problems)
             piece, size = [], 0
-    yield from _parse(piece, problems, source)
+    yield from _parse(piece, problems)
 
 
 def _parse(
-    piece: list[Stanza], problems: Problems, source: str, *, is_rewritten: bool = False
+    piece: list[Stanza], problems: Problems, *, is_rewritten: bool = False
 ) -> Iterator[tuple[Stanza, Any]]:
     """Parse frames together. If that fails, rewrite the frames, and then parse them in halves."""
     try:
@@ -371,23 +367,23 @@ def _parse(
     except FAULTS:
         pass
     if not is_rewritten:
-        piece = [_rewritten(stanza, problems, source) for stanza in piece]
-        yield from _parse(piece, problems, source, is_rewritten=True)
+        piece = [_rewritten(stanza, problems) for stanza in piece]
+        yield from _parse(piece, problems, is_rewritten=True)
     elif len(piece) > 1:
         for half in (piece[: len(piece) // 2], piece[len(piece) // 2 :]):
-            yield from _parse(half, problems, source, is_rewritten=True)
+            yield from _parse(half, problems, is_rewritten=True)
     elif piece:
-        yield from _mend(piece[0], problems, source)
+        yield from _mend(piece[0], problems)
 
 
-def _rewritten(stanza: Stanza, problems: Problems, source: str) -> Stanza:
+def _rewritten(stanza: Stanza, problems: Problems) -> Stanza:
     """Return a frame with its lines in the syntax of OBO 1.4, without unknown tags."""
     lines = stanza.lines[:1]
     for number, line in stanza.lines[1:]:
         line = _modern(line)
         tag = TAG.match(line)
         if tag and tag[1] not in KNOWN:
-            problems.pass_over(f"clauses {tag[1]!r}", number, source)
+            problems.pass_over(f"clauses {tag[1]!r}", number)
         else:
             lines.append((number, line))
     return Stanza(lines, stanza.size)
@@ -412,7 +408,7 @@ def _modern(line: str) -> str:
     return line
 
 
-def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
+def _mend(stanza: Stanza, problems: Problems) -> Iterator[tuple[Stanza, Any]]:
     """Parse a frame clause by clause, and leave out the clauses that cannot be parsed."""
     start = stanza.lines[0][1]
     identity = next((line for _, line in stanza.lines[1:] if line.startswith("id:")), "")
@@ -424,7 +420,7 @@ def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Sta
             f"expected a frame with an id, found {start!r} with {identity!r} ({_why(error)}); "
             "the frame is left out"
         )
-        problems.report(message, stanza.number, source)
+        problems.report(message, stanza.number)
         return
     head = kept
     for number, line in stanza.lines[1:]:
@@ -436,10 +432,10 @@ def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Sta
         except FAULTS as error:
             tag = TAG.match(line)
             if tag and (tag[1] not in READ or (tag[1] == "xref" and "source=" not in line)):
-                problems.pass_over(f"faulty clauses {tag[1]!r}", number, source)
+                problems.pass_over(f"faulty clauses {tag[1]!r}", number)
                 continue
             message = f"expected an OBO clause, found {line[:80]!r} ({_why(error)})"
-            problems.report(message, number, source)
+            problems.report(message, number)
     yield stanza, next(iter(_loads(kept)))
 
 

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.vocabulary import XSD
 from ontodex.readers.formats import TABLE_SUFFIXES, FileFormat, suffix_of, uncommented
 from ontodex.readers.ontologies.owl_axioms import Axioms, fault, literal, read_axioms
 from ontodex.readers.problems import Problems
@@ -36,42 +37,19 @@ OUTSIDE = (
 """Keywords outside of frames; only ``EquivalentClasses`` is read."""
 
 SECTIONS = (
-    "SubClassOf",
-    "SuperClassOf",
-    "EquivalentTo",
-    "DisjointWith",
-    "DisjointUnionOf",
-    "Types",
-    "Domain",
-    "Range",
+    *("SubClassOf", "SuperClassOf", "EquivalentTo", "DisjointWith", "DisjointUnionOf"),
+    *("Types", "Domain", "Range"),
 )
 """Sections with lists of expressions."""
 
 PASSED = (
-    *(
-        "SubPropertyOf",
-        "SuperPropertyOf",
-        "SubPropertyChain",
-        "InverseOf",
-        "Characteristics",
-        "HasKey",
-        "SameAs",
-    ),
-    "DifferentFrom",
+    *("SubPropertyOf", "SuperPropertyOf", "SubPropertyChain", "InverseOf", "Characteristics"),
+    *("HasKey", "SameAs", "DifferentFrom"),
 )
 """Sections that are not read."""
 
-KEYWORDS = (
-    "Prefix",
-    "Ontology",
-    "Import",
-    "Annotations",
-    "Facts",
-    *FRAMES,
-    *OUTSIDE,
-    *SECTIONS,
-    *PASSED,
-)
+OF_DOCUMENTS = ("Prefix", "Ontology", "Import", "Annotations", "Facts")
+KEYWORDS = (*OF_DOCUMENTS, *FRAMES, *OUTSIDE, *SECTIONS, *PASSED)
 RESTRICTIONS = {
     "some": "SomeValuesFrom",
     "only": "AllValuesFrom",
@@ -93,10 +71,9 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 PLAIN_LITERAL = re.compile(r"[+-]?\.?\d.*|true|false")
-DATATYPE = re.compile(
-    r"(?:xsd:|http://www\.w3\.org/2001/XMLSchema#).*|rdfs:Literal|"
-    r":?(?:integer|decimal|float|string)"
-)
+DATATYPES = frozenset(("integer", "decimal", "float", "string"))
+"""Datatypes that are written without a prefix."""
+
 DEEPEST = 100
 """Maximal depth of expressions, and of annotations."""
 
@@ -201,14 +178,8 @@ class _Document:
 
     def _annotations(self) -> list[tuple[Element, Element]]:
         """Return annotations as pairs (property, value); annotations of annotations are ignored."""
-        found = list[tuple[Element, Element]]()
         self._deeper()
-        while self._token is not None and self._peek("keyword") in (None, "Annotations"):
-            if self._accept("keyword", "Annotations"):
-                self._annotations()
-            found.append((self._name("AnnotationProperty"), self._value()))
-            if not self._accept("mark", ","):
-                break
+        found = self._listed(lambda: (self._name("AnnotationProperty"), self._value()))
         self._depth -= 1
         return found
 
@@ -283,8 +254,6 @@ class _Document:
             self._deeper()
             made.append(self._one())
             self._depth -= 1
-        if len(made) == 2 and _is_data(made[1]):
-            made.tag = f"Data{kind}"
         return made
 
     def _begins_expression(self) -> bool:
@@ -312,6 +281,8 @@ class _Document:
             raise self._fault()
         if word.startswith("_:"):
             return Element("AnonymousIndividual", nodeID=word)
+        if word in DATATYPES or word.startswith("xsd:"):
+            return Element(kind, IRI=XSD + word.removeprefix("xsd:"))
         return Element(kind, abbreviatedIRI=word if ":" in word else f":{word}")
 
     def _value(self) -> Element:
@@ -362,12 +333,6 @@ class _Document:
 
     def _fault(self, wanted: str = "OWL Manchester syntax") -> ReadError:
         return fault(self._text, self._at, self._source, wanted)
-
-
-def _is_data(element: Element) -> bool:
-    """Return whether an expression is a data range rather than a class."""
-    name = element.get("abbreviatedIRI") or element.get("IRI") or ""
-    return element.tag in ("Literal", "DatatypeRestriction") or DATATYPE.fullmatch(name) is not None
 
 
 START = re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE)

@@ -178,15 +178,15 @@ def _read_lines(
         block.append(line)
         size += len(line)
         if size > BLOCK:
-            lenient += _read_block(block, start, statements, problems, str(path))
+            lenient += _read_block(block, start, statements, problems)
             start, size, block = start + len(block), 0, []
-    lenient += _read_block(block, start, statements, problems, str(path))
+    lenient += _read_block(block, start, statements, problems)
     if lenient:
         problems.remark(f"{AS_THEY_STAND} in {len(lenient):,} line(s), the first: {lenient[0]}")
 
 
 def _read_block(
-    block: list[bytes], start: int, statements: RdfStatements, problems: Problems, source: str
+    block: list[bytes], start: int, statements: RdfStatements, problems: Problems
 ) -> list[str]:
     """Read lines; return the messages for invalid names of resources that were accepted."""
     try:
@@ -204,9 +204,7 @@ def _read_block(
                 lenient.append(str(error.args[0]))
                 continue
             shown = line[:60].decode("utf-8", "replace").strip()
-            problems.report(
-                f"expected a statement, found {shown!r} ({error.args[0]})", number, source
-            )
+            problems.report(f"expected a statement, found {shown!r} ({error.args[0]})", number)
     return lenient
 
 

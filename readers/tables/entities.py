@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import unique_ids_by_name
@@ -12,9 +11,10 @@ from ontodex.graph.prefixes import WELL_KNOWN
 from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
 from ontodex.readers.tables.mapping import ROWS_BY, RelationColumn, TableMapping
 from ontodex.readers.tables.paths import (
+    ARROW,
     Category,
-    PathColumn,
     add_category,
+    categories_in,
     names_by_level,
     path_of,
 )
@@ -109,17 +109,16 @@ class EntityRows(Layout):
         mapping: What the columns hold; relations may be missing.
         columns: Names of the columns.
         rows: (number, cells) of every row.
-        ids: Receives the ids.
+        table: Receives the ids; says whether negated rows are read, or all others.
         report: Receives rows that are not as wide as the header, and rows without an id or a label.
-        negated: Read the links of negated rows only; if false, the links of all other rows.
 
     Attributes:
         named: (id, labels, cells) of every row that is an entity.
         stated: (id, cells) of the rows whose links are read.
         denied: Number of rows whose links are left out because the rows are negated.
         found: Finds the rows that cells name.
-        paths: Columns of paths, by position. The paths made of ``mapping.levels`` are at position
-            ``width``.
+        paths: Separators of columns of paths, by position. The paths made of ``mapping.levels`` are
+            at position ``width``.
         path: Position of the column with the row's own path if rows are categories, or ``None``.
     """
 
@@ -128,10 +127,8 @@ class EntityRows(Layout):
         mapping: TableMapping,
         columns: Sequence[str],
         rows: Rows,
-        ids: set[str],
+        table: Table,
         report: Report,
-        *,
-        negated: bool = False,
     ) -> None:
         super().__init__(mapping, columns)
         self._report = report
@@ -144,32 +141,22 @@ class EntityRows(Layout):
                 for (number, cells), found in zip(fitting, names, strict=True)
             ]
         is_path = (mapping.path, *mapping.parent, *mapping.relations)
-        separators = {
-            at: mapping.paths[name]
-            for name, at in self._places.items()
-            if name in mapping.paths and name in is_path
-        }
-        order = [at for name in mapping.paths for at in self.at([name]) if at in separators]
-        self.paths = {
-            at: PathColumn(separators[at], [cells[at] for _, cells in fitting]) for at in order
-        }
+        read = [name for name in mapping.paths if name in is_path and name in self._places]
+        self.paths = {self._places[name]: mapping.paths[name] for name in read}
         if levels:
-            self.paths[self.width] = PathColumn(">", [cells[-1] for _, cells in fitting])
+            self.paths[self.width] = ARROW
         self.path = self._places.get(mapping.path)
         if levels and not mapping.level_of:
             self.path = self.width
-        self._path_of_parents = [
-            self.paths[at] for at in self.at(mapping.parent) if at in self.paths
-        ]
-        self.found = FoundRows(ids)
+        self.found = FoundRows(table.ids)
         self.named = [*self._named(fitting, self.at(mapping.obsolete))]
         rows_that_hold = [
             (identifier, cells)
             for identifier, _, cells in self.named
-            if not self.denials or are_denied(cells, self.denials) == negated
+            if not self.denials or are_denied(cells, self.denials) == table.negated
         ]
         self.stated = rows_that_hold
-        self.denied = 0 if negated else len(self.named) - len(rows_that_hold)
+        self.denied = 0 if table.negated else len(self.named) - len(rows_that_hold)
 
     def _fits(self, row: tuple[int, Sequence[str]]) -> bool:
         """Return whether a row is as wide as the header; if it is not, report it."""
@@ -198,11 +185,13 @@ class EntityRows(Layout):
             self.found.add(identifier, next(iter(labels), identifier))
             yield identifier, labels, cells
 
+    def categories(self, at: int, cells: Sequence[str]) -> tuple[Category, ...]:
+        """Return the categories in a column of paths of a row."""
+        return categories_in(cells[at], self.paths[at])
+
     def _category(self, cells: Sequence[str]) -> Category:
         """Return the path of a row that is a category; empty for other rows."""
-        if self.path is None:
-            return ()
-        return next(iter(self.paths[self.path].categories(cells[self.path])), ())
+        return () if self.path is None else (*self.categories(self.path, cells), ())[0]
 
     def _own_path(self, cells: Sequence[str]) -> list[str]:
         """Return a list with the path of a row, which is its id, if no column holds ids."""
@@ -217,20 +206,13 @@ class EntityRows(Layout):
 
     def own_paths(self, cells: Sequence[str]) -> list[str]:
         """Return the paths of a row that is a category: its own, and its name below its parents."""
-        own = [] if self.path is None else self.paths[self.path].categories(cells[self.path])
-        above = [
-            one
-            for column, at in zip(self._path_of_parents, self._parent_places, strict=True)
-            for one in column.categories(cells[at]) or [()]
-        ]
+        own = [] if self.path is None else self.categories(self.path, cells)
+        parents = [at for at in self.at(self.mapping.parent) if at in self.paths]
+        above = [one for at in parents for one in self.categories(at, cells) or [()]]
         return [
             *map(path_of, own),
             *(path_of((*one, name)) for one in above for name in self.labels(cells)[:1]),
         ]
-
-    @cached_property
-    def _parent_places(self) -> list[int]:
-        return [at for at in self.at(self.mapping.parent) if at in self.paths]
 
     def key(self, column: str) -> dict[str, str]:
         """Return ids of rows by their cells in a column whose values other columns refer to."""
@@ -257,8 +239,6 @@ def add_entities(
     table: Table,
     report: Report,
     remark: Callable[[str], None],
-    *,
-    negated: bool = False,
 ) -> None:
     """Add the entities of a table, and their links.
 
@@ -273,12 +253,11 @@ def add_entities(
         columns: Names of the columns.
         rows: (number, cells) of every row.
         builder: Receives entities and links.
-        table: Receives the ids of the rows, and cells that may name rows of other sources.
+        table: Receives the ids of the rows.
         report: Receives rows without an entity.
         remark: Receives remarks on the table.
-        negated: Read the links of negated rows only; if false, the links of all other rows.
     """
-    entities = EntityRows(mapping, columns, rows, table.ids, report, negated=negated)
+    entities = EntityRows(mapping, columns, rows, table, report)
     table.first_ids += [identifier for identifier, *_ in entities.named[:PREVIEW]]
     for identifier, labels, cells in entities.named:
         entities.add_entity(identifier, labels, cells, builder)
@@ -298,7 +277,7 @@ def add_entities(
     _add_parents(entities, builder)
     for column, of in mapping.relations.items():
         if not entities.paths.keys() & entities.at([column]):
-            _add_relation(column, of, entities, builder, table)
+            _add_relation(column, of, entities, builder)
     _add_categories(entities, builder)
     _add_labels(entities, builder)
     found.finish(remark)
@@ -341,16 +320,13 @@ def parents_by_code(codes: Iterable[str], separator: str) -> dict[str, str]:
 
 
 def _add_relation(
-    column: str, of: RelationColumn, entities: EntityRows, builder: GraphBuilder, table: Table
+    column: str, of: RelationColumn, entities: EntityRows, builder: GraphBuilder
 ) -> None:
     found = entities.found
     is_key = of.by not in ROWS_BY
     row = found.row_by(of, entities.key(of.by) if is_key else {})
     links = found.told(entities.links_in(column), row, NOTHING)
     relation = of.relation or column
-    if of.known_only:
-        table.known_only.setdefault(relation, []).extend(links)
-        return
     for identifier, part in found.still_there(links, ids_alone=True):
         builder.triple(identifier, relation, row(part) or found.word(part))
     if of.label and relation in builder.relation_ids():
@@ -369,8 +345,8 @@ def _add_categories(entities: EntityRows, builder: GraphBuilder) -> None:
         entities.width: entities.mapping.level_of,
     }
     for identifier, cells in entities.stated:
-        for at, column in entities.paths.items():
-            for category in column.categories(cells[at]):
+        for at in entities.paths:
+            for category in entities.categories(at, cells):
                 relation = relations.get(at, "")
                 if at == entities.path:
                     relation, category = "is_a", category[:-1]

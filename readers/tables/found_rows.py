@@ -103,7 +103,6 @@ class FoundRows:
 
         def row(part: str) -> str | None:
             is_meant = of.by == "any" or (of.by == "id" and part in self.ids)
-            is_meant = is_meant and (of.by_number or not NUMBER.fullmatch(part))
             return self.row(part) if is_meant else None
 
         return row

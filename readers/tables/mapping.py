@@ -23,7 +23,6 @@ __all__ = [
     "mapping_from",
     "mapping_to",
     "mappings_text",
-    "renamed",
 ]
 
 Texts = tuple[str, ...]
@@ -46,16 +45,11 @@ class RelationColumn:
         by: How cells name rows of the table: ``any`` (by id or label), ``id``, ``nothing`` (cells
             do not name rows), or the name of the column in which the named row has the same value
             (such as an e-mail address or a code).
-        by_number: Whether a number may be the id of a row.
-        known_only: Link only to entities of the sources or of the index, and leave out other
-            cells. If false, a cell that names no row is an entity of this name.
     """
 
     relation: str = ""
     label: str = ""
     by: str = "any"
-    by_number: bool = True
-    known_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,6 +159,11 @@ class TableMapping:
         return bool(self.head)
 
     @property
+    def names_rows(self) -> bool:
+        """Whether a column has ids, labels or paths of rows."""
+        return bool(self.id or self.label or self.label_parts or self.path or self.levels)
+
+    @property
     def used(self) -> Texts:
         """The columns that are read, without duplicates."""
         single = (getattr(self, name) for name in SINGLE)
@@ -193,46 +192,10 @@ def chosen_mapping(
     >>> chosen_mapping([any_table, pets], "people", ["name"])
     """
     fitting = [one for one in mappings if one.fits(columns)]
+    fitting.sort(key=lambda one: one.columns != tuple(columns))
     by_name = (one for one in fitting if table and one.table == table)
     by_columns = (one for one in fitting if not one.table or one.columns == tuple(columns))
     return next(by_name, next(by_columns, None))
-
-
-def renamed(mapping: TableMapping, called: Mapping[str, str]) -> TableMapping:
-    """Return a mapping with renamed columns.
-
-    Args:
-        mapping: The mapping.
-        called: New names of columns by their names in the mapping; other columns keep their names.
-
-    Example:
-        >>> found = renamed(TableMapping(id=("id",), ignored={"x": "empty"}), {"id": "film_id"})
-        >>> found.id, found.ignored
-        (('film_id',), {'x': 'empty'})
-    """
-
-    def of(name: str) -> str:
-        return called.get(name, name)
-
-    found: dict[str, Any] = {}
-    for one in dataclasses.fields(TableMapping):
-        value = getattr(mapping, one.name)
-        if one.name == "labels_of":
-            found[one.name] = {of(column): of(label) for column, label in value.items()}
-        elif one.name == "relations":
-            found[one.name] = {
-                of(column): dataclasses.replace(
-                    relation, by=relation.by if relation.by in ROWS_BY else of(relation.by)
-                )
-                for column, relation in value.items()
-            }
-        elif isinstance(value, Mapping):
-            found[one.name] = {of(column): inside for column, inside in value.items()}
-        elif isinstance(value, tuple) and one.name != "rows":
-            found[one.name] = tuple(map(of, value))
-        elif one.name in SINGLE:
-            found[one.name] = of(value)
-    return dataclasses.replace(mapping, **found)
 
 
 def column_names(header: Sequence[str]) -> list[str]:
@@ -263,44 +226,29 @@ def mapping_from(values: Any, where: str) -> TableMapping:
     """
     found = _expect_keys(TableMapping, values, where)
     for name, value in found.items():
-        default = getattr(TableMapping, name, None)
-        where_it_is = f"{where}: {name}"
-        if name == "relations":
+        default, place = getattr(TableMapping, name, None), f"{where}: {name}"
+        if default is None:
+            of_column = OF_COLUMNS.get(name, _text)
             found[name] = {
-                str(column): RelationColumn(
-                    **_scalars(RelationColumn, of or {}, f"{name} {column}")
-                )
-                for column, of in _expect_map(value, where_it_is).items()
-            }
-        elif name in ("negation", "keys"):
-            found[name] = {
-                str(column): _texts(cells, where_it_is)
-                for column, cells in _expect_map(value, where_it_is).items()
-            }
-        elif default is None:
-            found[name] = {
-                str(column): _text(of, where_it_is)
-                for column, of in _expect_map(value, where_it_is).items()
+                str(column): of_column(of, f"{place}: {column}")
+                for column, of in _expect_map(value, place).items()
             }
         elif isinstance(default, tuple):
-            found[name] = _texts(value, where_it_is)
+            found[name] = _texts(value, place)
         elif isinstance(default, str):
-            found[name] = _text(value, where_it_is)
+            found[name] = _text(value, place)
         elif not isinstance(value, bool):
-            raise SettingsError(f"{where_it_is}: expected true or false, found {value!r}")
+            raise SettingsError(f"{place}: expected true or false, found {value!r}")
     try:
         return TableMapping(**found)
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}") from None
 
 
-def _scalars(kind: type, values: Any, where: str) -> dict[str, Any]:
-    found = _expect_keys(kind, values, where)
-    for name, value in found.items():
-        expected = type(getattr(kind, name))
-        if not isinstance(value, expected):
-            raise SettingsError(f"{where}: {name}: expected a {expected.__name__}, found {value!r}")
-    return found
+def _relation(values: Any, where: str) -> RelationColumn:
+    found = _expect_keys(RelationColumn, values or {}, where)
+    texts = {name: _text(value, f"{where}: {name}") for name, value in found.items()}
+    return RelationColumn(**texts)
 
 
 def _expect_keys(kind: type, values: Any, where: str) -> dict[str, Any]:
@@ -329,6 +277,10 @@ def _text(value: Any, where: str) -> str:
 def _texts(value: Any, where: str) -> Texts:
     several = value if isinstance(value, list | tuple) else [value]
     return tuple(_text(one, where) for one in several)
+
+
+OF_COLUMNS = {"relations": _relation, "negation": _texts, "keys": _texts}
+"""What is said of columns in fields whose values are not texts."""
 
 
 def mapping_to(mapping: TableMapping) -> dict[str, Any]:

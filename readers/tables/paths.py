@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.tables.values import NOTHING, unwrapped
@@ -13,8 +14,8 @@ __all__ = [
     "ARROWS",
     "DEEPEST",
     "Category",
-    "PathColumn",
     "add_category",
+    "categories_in",
     "names_along",
     "names_by_level",
     "path_of",
@@ -63,46 +64,16 @@ def names_along(cell: str, separator: str) -> Category:
     return tuple(name for part in names if (name := " ".join(part.split())))
 
 
-class PathColumn:
-    """A column whose cells are paths.
+@lru_cache(maxsize=1 << 14)
+def categories_in(cell: str, separator: str) -> tuple[Category, ...]:
+    """Return the categories in a cell; bars and new lines separate several paths.
 
-    Args:
-        separator: Separator of the names of a path.
-        cells: All cells of the column.
+    >>> categories_in("Home > Beds|Home > Sofas", ARROW), categories_in("n/a", ARROW)
+    ((('Home', 'Beds'), ('Home', 'Sofas')), ())
     """
-
-    def __init__(self, separator: str, cells: Iterable[str]) -> None:
-        self._separator = separator
-        filled = (cell for cell in cells if cell.strip().casefold() not in NOTHING | {""})
-        self._roots = {names[0] for cell in filled if (names := names_along(cell, separator))}
-        self._known: dict[str, list[Category]] = {}
-
-    def categories(self, cell: str) -> list[Category]:
-        """Return the categories in a cell.
-
-        A cell is split into several paths only if the first name of each path is also the first
-        name of a cell.
-
-        >>> column = PathColumn(ARROW, ["Food, Drinks > Tea", "Home > Beds, Home > Sofas"])
-        >>> column.categories("Food, Drinks > Tea"), column.categories("Home > Beds, Home > Sofas")
-        ([('Food, Drinks', 'Tea')], [('Home', 'Beds'), ('Home', 'Sofas')])
-        """
-        known = self._known.get(cell)
-        if known is None:
-            is_empty = cell.strip().casefold() in NOTHING
-            known = self._known[cell] = [] if is_empty else self._categories(cell)
-        return known
-
-    def _categories(self, cell: str) -> list[Category]:
-        for marks in (";\n" if self._separator == "|" else "|;\n", ","):
-            parts = re.split(f"[{marks}]", unwrapped(cell, ("[]",)))
-            found = [names for part in parts if (names := names_along(part, self._separator))]
-            roots = [names[0] for names in found]
-            deep = {names[0] for names in found if marks != "," or len(names) > 1}
-            if len(found) > 1 and self._roots.issuperset(roots) and deep.issuperset(roots):
-                return found
-        whole = names_along(cell, self._separator)
-        return [whole] if whole else []
+    parts = [cell] if separator == "|" else re.split(r"[|\n]", cell)
+    filled = (part for part in parts if part.strip().casefold() not in NOTHING)
+    return tuple(names for part in filled if (names := names_along(part, separator)))
 
 
 def names_by_level(

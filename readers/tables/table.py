@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ontodex.graph.names import spellings
 from ontodex.readers.files import ZIPPED
@@ -12,7 +12,7 @@ from ontodex.readers.tables.declared import Declared
 from ontodex.readers.tables.mapping import TableMapping
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["PREVIEW", "LeftOut", "Table", "table_name"]
+__all__ = ["PREVIEW", "Table", "table_name"]
 
 PREVIEW = 5
 """Number of rows in a preview."""
@@ -39,18 +39,6 @@ def table_name(source: Any) -> str:
     return words.rstrip("0123456789 ") or words
 
 
-class LeftOut(NamedTuple):
-    """A column that is ignored.
-
-    Attributes:
-        why: The reason.
-        links: (id of the row, cell) of each cell, if cells may name rows of another table.
-    """
-
-    why: str
-    links: list[tuple[str, str]]
-
-
 @dataclass
 class Table:
     """A table that is read, and results of reading it.
@@ -59,7 +47,7 @@ class Table:
         name: Name of the table; see :func:`table_name`.
         others: Names of the other tables.
         is_alone: Whether the table is the only source.
-        is_of_others: Whether the rows describe rows of another table and have no labels.
+        negated: Whether negated rows are read; if false, all other rows are.
         declared: Declarations of a data package.
         join: Guessed keys of the table, if tables are joined.
         mappings: Given mappings; if none of them fits, a mapping is guessed.
@@ -68,15 +56,13 @@ class Table:
         first_triples: The first triples, for a preview.
         ids: Ids of the rows.
         own_labels: Whether the header names a column of labels.
-        left_out: Ignored columns, by name.
-        known_only: For each relation that links only to known entities, (id of the row, cell) of
-            each cell.
+        left_out: Reason for each column with values that are no links.
     """
 
     name: str = ""
     others: frozenset[str] = frozenset()
     is_alone: bool = True
-    is_of_others: bool = False
+    negated: bool = False
     declared: Declared = field(default_factory=Declared)
     join: TableMapping | None = None
     mappings: tuple[TableMapping, ...] = ()
@@ -85,5 +71,9 @@ class Table:
     first_triples: list[tuple[str, str, str]] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     own_labels: bool = False
-    left_out: dict[str, LeftOut] = field(default_factory=dict)
-    known_only: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_of_others(self) -> bool:
+        """Whether the rows describe rows of another table and have no labels."""
+        return bool(self.join and self.join.rows_about)

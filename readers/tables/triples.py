@@ -13,7 +13,7 @@ from ontodex.graph.vocabulary import OUR_TOOL, OURS, PROPOSED, TOOL
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.entities import Layout, are_denied, denied_left_out
 from ontodex.readers.tables.mapping import TableMapping
-from ontodex.readers.tables.table import PREVIEW
+from ontodex.readers.tables.table import PREVIEW, Table
 from ontodex.readers.tables.values import one_line
 
 __all__ = ["SssomHeader", "TripleRows", "sssom_header"]
@@ -82,7 +82,7 @@ class TripleRows(Layout):
         mapping: What the columns hold.
         columns: Names of the columns.
         header: The comments above the table; ``None`` for a source that cannot have comments.
-        negated: Read the negated triples only; if false, all other triples.
+        table: Says whether negated triples are read, or all others.
 
     Attributes:
         first: The first triples, for a preview.
@@ -93,12 +93,11 @@ class TripleRows(Layout):
         mapping: TableMapping,
         columns: Sequence[str],
         header: SssomHeader | None,
-        *,
-        negated: bool,
+        table: Table,
     ) -> None:
         super().__init__(mapping, columns)
         self.first: list[tuple[str, str, str]] = []
-        self._header, self._negated = header, negated
+        self._header, self._negated = header, table.negated
         self._proposed = self._denied = self._headless = self._no_term = 0
         self._ends = self.at((mapping.head, mapping.relation, mapping.tail))
         self._labels = [

@@ -17,7 +17,6 @@ __all__ = [
     "is_word",
     "one_line",
     "plain",
-    "share_there",
     "unwrapped",
     "whole_name",
 ]
@@ -50,9 +49,6 @@ YES_AND_NO = frozenset(("true", "false", "yes", "no", "y", "n"))
 
 LONGEST = 60
 """Maximal mean length of names, in letters; longer texts are sentences."""
-
-DECADE = 10
-"""Minimal size of a range of whole numbers of which :func:`share_there` returns a share."""
 
 
 def are_yes_and_no(cells: Iterable[str]) -> bool:
@@ -107,17 +103,6 @@ def are_short(texts: Collection[str], longest: int = LONGEST) -> bool:
     (True, False)
     """
     return sum(map(len, texts)) <= longest * len(texts)
-
-
-def share_there(count: int, first: int, last: int) -> float:
-    """Return a count divided by how many whole numbers lie from ``first`` to ``last``.
-
-    A range of fewer than ten numbers counts as ten.
-
-    >>> share_there(50, 1, 100), share_there(1, 7, 7)
-    (0.5, 0.1)
-    """
-    return count / max(last - first + 1, DECADE)
 
 
 def cell_parts(cell: str, separators: str = SEPARATORS) -> list[str]:

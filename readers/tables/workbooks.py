@@ -31,7 +31,7 @@ LOOKED_AT = 1 << 12
 
 
 class Sheet(NamedTuple):
-    """A table in a workbook or a database.
+    """A table that was opened: of a workbook, a database, records or a data frame.
 
     Attributes:
         path: The file.
@@ -41,7 +41,8 @@ class Sheet(NamedTuple):
         key: Columns of the declared primary key.
         foreign: Declared foreign keys: for each column, the name and the column of the other table.
         faults: Faults of rows that were left out: message, line and source.
-        columns: Names of the columns in the mapping, if the first row has different names.
+        are_links: Whether rows are links or entities, if that is known.
+        unit: Word for a row in messages, such as ``"record"``, if rows are not lines.
     """
 
     path: Path
@@ -51,7 +52,8 @@ class Sheet(NamedTuple):
     key: Sequence[str] = ()
     foreign: Mapping[str, tuple[str, str]] = MappingProxyType({})
     faults: Sequence[tuple[str, int | None, str | None]] = ()
-    columns: Sequence[str] = ()
+    are_links: bool | None = None
+    unit: str = ""
 
     def __str__(self) -> str:
         return f"{self.path} [{self.name}]" if self.name else str(self.path)

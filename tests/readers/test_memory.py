@@ -36,7 +36,7 @@ def test_columns_of_other_names_make_a_warning() -> None:
     rows = [("Ann", "lives in", "Rome"), ("Bob", "lives in", "Rome"), ("Cy", "lives in", "Oslo")]
     with pytest.warns(
         ReadWarning,
-        match="took the first three columns, person, how, city, for head, relation and tail",
+        match="took the three columns, person, how, city, for head, relation and tail",
     ):
         named = read(pandas.DataFrame(rows, columns=["person", "how", "city"]))
     assert (

@@ -122,27 +122,22 @@ def test_a_column_of_the_rows_own_paths(
             SOFAS,
         ),
         (
-            'id,name,kind\n1,x,"Home > Sofas, Home > Beds"\n2,y,n/a\n3,z,Home\n',
+            'id,name,kind\n1,x,"Home > Sofas|Home > Beds"\n2,y,n/a\n3,z,Home\n',
             {("1", "Home > Sofas"), ("1", "Home > Beds"), ("3", "Home")},
             SOFAS,
         ),
         (
-            "id,name,kind\n1,x,Home/Sofas|Home/Beds\n2,y,Home\n",
+            "id,name,kind path\n1,x,Home/Sofas|Home/Beds\n2,y,Home\n",
             {("1", "Home > Sofas"), ("1", "Home > Beds"), ("2", "Home")},
             SOFAS,
         ),
         (
-            "id,name,kind\n"
+            "id,name,kind path\n"
             + "".join(f"{row},x,{path.replace(' > ', '|')}\n" for row, path in enumerate(SHELVES)),
             {(str(row), path) for row, path in enumerate(SHELVES)},
             {pair for path in SHELVES for pair in upwards(path)},
         ),
         ("id,name,breadcrumb\n1,x,A::Video::TV\n", {("1", "A > Video > TV")}, VIDEO),
-        (
-            "id,name,kind\n1,x,A/Video/TV\n2,y,A/Video/TV\n",
-            {("1", "A > Video > TV"), ("2", "A > Video > TV")},
-            VIDEO,
-        ),
     ],
 )
 def test_a_column_that_links_rows_to_categories(
@@ -157,6 +152,7 @@ def test_a_column_that_links_rows_to_categories(
     "content",
     [
         "id,name,band\n1,x,AC/DC\n2,y,AC/DC\n3,z,AC/DC\n",
+        "id,name,kind\n1,x,A/Video/TV\n2,y,A/Video/TV\n",
         "id,name,when\n1,x,2020/01/02\n2,y,2020/01/02\n",
         "id,name,site\n1,x,http://a.org/b/c\n2,y,http://a.org/b/c\n",
         "id,name,genre\n1,x,drama|crime|war\n2,y,drama|crime|war\n",
@@ -265,36 +261,3 @@ def test_the_term_set_of_a_site(write) -> None:
         ("Vehicles > Cars", "is_a", "Vehicles"),
         ("Vehicles > Cars > Vans", "is_a", "Vehicles > Cars"),
     }
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("tabs.txt", "Animals\n\tDogs\n\t\tPoodle\n\tCats\nPlants\n\n\tTrees\n"),
-        ("tabs.tsv", "Animals\t\t\n\tDogs\t\n\t\tPoodle\n\tCats\t\nPlants\t\t\n\tTrees\t\n"),
-        ("spaces.txt", "Animals\n    Dogs\n        Poodle\n  Cats\nPlants\n  Trees\n"),
-        ("list.md", "* Animals\n  * Dogs\n    * Poodle\n  * Cats\n* Plants\n  1. Trees\n"),
-    ],
-)
-def test_an_outline_is_a_taxonomy(write, name: str, content: str) -> None:
-    with pytest.warns(ReadWarning, match=r"read as an outline: .* \(Animals > Dogs\)"):
-        said = says(read(write(name, content), format="outline"))
-    assert said["entities"]["Animals > Dogs > Poodle"][0] == "Poodle"
-    assert said["known"] == {
-        ("Animals > Dogs", "is_a", "Animals"),
-        ("Animals > Dogs > Poodle", "is_a", "Animals > Dogs"),
-        ("Animals > Cats", "is_a", "Animals"),
-        ("Plants > Trees", "is_a", "Plants"),
-    }
-
-
-def test_an_outline_may_be_too_deep(write) -> None:
-    lines = "\n".join(" " * depth + f"one {depth}" for depth in range(2000))
-    graph = read(write("deep.txt", lines), on_error="skip", format="outline")
-    assert graph.n_entities == 2000
-    assert len(graph.ids[1999].split(" > ")) == 100
-
-
-def test_an_outline_is_read_where_it_is_named_alone(write) -> None:
-    with pytest.raises(ReadError, match="or an outline by --format outline"):
-        read(write("a.txt", "Animals\n  Dogs\n    Poodle\n"))

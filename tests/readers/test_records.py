@@ -135,29 +135,6 @@ def test_what_neo4j_exports(write) -> None:
     assert labels_of(graph)["1"] == "Bob"
 
 
-@pytest.mark.filterwarnings("ignore:.*left out code")
-def test_what_holds_entities_has_a_label_too(write) -> None:
-    records = [
-        {
-            "countryName": "Malta",
-            "code": {"short": "MT"},
-            "regions": [{"name": "Attard", "short": "01"}, {"name": "Balzan"}],
-        },
-        {
-            "countryName": "Nauru",
-            "code": {"short": "NR"},
-            "regions": [{"name": "Aiwo", "short": "01"}],
-        },
-    ]
-    with pytest.warns(ReadWarning, match="took countryName for the labels"):
-        found = known(read(write("a.json", json.dumps(records))))
-    assert {
-        ("Malta", "regions", "Attard"),
-        ("Malta", "regions", "Balzan"),
-        ("Nauru", "regions", "Aiwo"),
-    } <= found
-
-
 def test_what_has_the_id_of_its_record_is_no_tail_of_it(write) -> None:
     records = {
         "AED": {"name": "Dirham", "iso": {"code": "AED", "zone": "Gulf"}},
@@ -175,7 +152,7 @@ def test_numbers_by_place_are_no_links(write) -> None:
         for year in range(1990, 2000)
         for place in ("Rome", "Oslo")
     ]
-    with pytest.raises(ReadError, match="expected links of entities, found none"):
+    with pytest.raises(ReadError, match="expected a column of ids or labels, found none"):
         read(write("a.json", json.dumps(records)), on_error="skip")
 
 
@@ -254,35 +231,6 @@ def test_a_tree_is_a_hierarchy(write) -> None:
     }
 
 
-def test_keys_that_are_values(write) -> None:
-    records = [
-        {"name": "Malta", "languages": {"mlt": "Maltese", "eng": "English"}, "above": {"EU": 1}},
-        {"name": "Ireland", "languages": {"gle": "Irish", "eng": "English"}, "above": {"EU": 1}},
-        {
-            "name": "Samoa",
-            "languages": {"smo": "Samoan", "eng": "English"},
-            "above": {"Oceania": 2},
-        },
-        {"name": "France", "languages": {"fra": "French"}, "above": {"EU": 1}},
-        {"name": "Monaco", "languages": {"fra": "French"}, "above": {"Europe": 1}},
-        {"name": "Togo", "languages": {"fra": "French"}, "above": {"Africa": 1}},
-        {"name": "Tonga", "languages": {"ton": "Tongan"}, "above": {"Oceania": 2}},
-    ]
-    found = known(read(write("a.json", json.dumps(records)), on_error="skip"))
-    assert {("Malta", "languages", "English"), ("Monaco", "languages", "French")} <= found
-    assert ("Ireland", "above", "EU") in found
-
-
-def test_what_has_the_label_of_its_record_tells_more_of_it(write) -> None:
-    records = [
-        {"name": name, "info": {"name": name, "kind": "pet"}, "_id": {"$oid": f"x{name}"}}
-        for name in ("Rex", "Tom")
-    ]
-    graph = read(write("a.json", json.dumps(records)), on_error="raise")
-    assert known(graph) == {("xRex", "kind", "pet"), ("xTom", "kind", "pet")}
-    assert labels_of(graph)["xRex"] == "Rex"
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -291,7 +239,7 @@ def test_what_has_the_label_of_its_record_tells_more_of_it(write) -> None:
         ("[]", "found something else"),
         ("[[[1]]]", "found other JSON"),
         ('[{"source": "a", "target": "b"}]', "expected a relation beside both ends"),
-        ('[{"weight": 1}, {"weight": 2}]', "an id or label"),
+        ('[{"weight": 1}, {"weight": 2}]', "expected a column of ids or labels"),
         ('{"id": "a"} {"id": "b"}', "expected a JSON document a line"),
         ('[{"id": "a",]', "expected JSON, found a fault"),
         (

@@ -65,16 +65,6 @@ def test_small_numbers_are_ids_only_where_a_name_says_so(write) -> None:
     }
 
 
-@pytest.mark.filterwarnings("ignore:.*left out")
-def test_small_numbers_are_ids_by_chance_where_most_of_them_are(write) -> None:
-    ids = [*range(10, 60), *range(5000, 6000, 5)]
-    rows = [
-        f"{number},Place {number},{10 + number * 7 % 41},{ids[number % 7 + 60]}" for number in ids
-    ]
-    said = says(read(write("a.csv", "\n".join(["id,name,height,near", *rows]))))
-    assert {relation for _, relation, _ in said["known"]} == {"near"}
-
-
 def test_links_to_obsolete_rows_are_left_out(write) -> None:
     text = (
         "id,label,parent,deprecated\nA1,Widget,,false\nA2,Gadget,A1,true\nA3,Nut,A2,false\n"
@@ -117,29 +107,6 @@ def test_what_is_obsolete_takes_nothing_else_with_it(write) -> None:
     with pytest.warns(ReadWarning, match=r"left out 1 link\(s\) to rows"):
         known = says(read(write("parts.csv", text)))["known"]
     assert known == {("3", "is_a", "2"), *((row, "material", "steel") for row in "235")}
-
-
-def test_cells_that_list_values_by_commas(write) -> None:
-    rows = [
-        'Kind of Blue,"jazz, modal","New York, USA"',
-        'Karma,"jazz, soul","Newark, USA"',
-        "Rust,rock,Berlin",
-    ]
-    rows += [
-        'Marx,"rock, soul, funk","Bonn, Germany"',
-        "Dare,\"['funk', 'jazz']\",\"Kiel, Germany\"",
-        "Sol,soul,Rome",
-    ]
-    graph = read(
-        write("a.csv", "\n".join(["name,genre,recorded in", *rows]) + "\n"), on_error="skip"
-    )
-    found = says(graph)["known"]
-    assert {
-        ("Kind of Blue", "genre", "modal"),
-        ("Marx", "genre", "soul"),
-        ("Dare", "genre", "funk"),
-    } <= found
-    assert {relation for _, relation, _ in found} == {"genre"}
 
 
 def test_cells_name_rows_by_a_column_that_distinguishes_them(write) -> None:

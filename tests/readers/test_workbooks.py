@@ -91,8 +91,8 @@ def test_rows_are_read_as_those_of_a_text(workbook, rows: list[list[str]]) -> No
 
 def test_workbooks_in_a_folder_stand_for_their_sheets(workbook, write) -> None:
     path = workbook(brands=BRANDS)
-    write("more.csv", "id,name,country\n4,Nut,Malta\n")
-    assert len(says(read(path.parent, on_error="raise"))["known"]) == 4
+    write("more.csv", "id,name,country\n4,Nut,Malta\n5,Bolt,Malta\n")
+    assert len(says(read(path.parent, on_error="raise"))["known"]) == 5
 
 
 def test_a_sheet_that_is_no_table_is_left_out(workbook) -> None:

@@ -106,10 +106,6 @@ WORDNET = """<!DOCTYPE LexicalResource SYSTEM "http://x.org/WN-LMF-1.1.dtd">
 <Synset id="n2"><Definition>a living being</Definition></Synset>
 <Synset id="n3"><Definition>a tail</Definition></Synset></Lexicon></LexicalResource>"""
 
-XGMML = """<graph label="net" xmlns="http://www.cs.rpi.edu/XGMML">
-<node id="1" label="TP53"><att name="kind" value="gene"/></node>
-<node id="2" label="MDM2"/><edge source="1" target="2" interaction="inhibits"/></graph>"""
-
 KGML = """<!DOCTYPE pathway SYSTEM "https://x.org/KGML.dtd">
 <pathway name="path:hsa1" title="Glycolysis">
 <entry id="18" name="hsa:226" type="gene"/><entry id="45" name="hsa:7167" type="gene"/>
@@ -123,18 +119,6 @@ CURRENCIES = """<entries><entry letter_code="AED" currency_name="UAE Dirham" are
 <entry letter_code="AFN" currency_name="Afghani" area="Asia"/>
 <entry letter_code="EUR" currency_name="Euro" area="Europe"/>
 <old_entry letter_code="FRF" currency_name="French Franc" area="Europe"/></entries>"""
-
-SPARQL = """<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-results#">
-<head><variable name="item"/><variable name="itemLabel"/></head><results>
-<result><binding name="item"><uri>http://w.org/Q1</uri></binding>
-<binding name="itemLabel"><literal>Paris</literal></binding>
-<binding name="country"><uri>http://w.org/Q9</uri></binding>
-<binding name="countryLabel"><literal>France</literal></binding>
-</result><result><binding name="item"><uri>http://w.org/Q2</uri></binding>
-<binding name="itemLabel"><literal>Lyon</literal>
-</binding><binding name="country"><uri>http://w.org/Q9</uri></binding>
-<binding name="countryLabel"><literal>France</literal>
-</binding></result></results></sparql>"""
 
 
 def said(graph) -> set[tuple[str, str, str]]:
@@ -217,7 +201,6 @@ def said(graph) -> set[tuple[str, str, str]]:
             },
         ),
         (WORDNET, {("n1", "is_a", "n2"), ("n1", "mero_part", "n3")}),
-        (XGMML, {("TP53", "inhibits", "MDM2")}),
         (
             KGML,
             {
@@ -234,7 +217,6 @@ def said(graph) -> set[tuple[str, str, str]]:
                 *(("EUR", "area", "Europe"), ("FRF", "area", "Europe")),
             },
         ),
-        (SPARQL, {("Paris", "country", "France"), ("Lyon", "country", "France")}),
     ],
 )
 @pytest.mark.filterwarnings("ignore::ontodex.readers.ReadWarning")
