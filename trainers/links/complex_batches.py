@@ -16,7 +16,7 @@ from ontodex.trainers.epoch_batches import EpochBatches
 __all__ = ["ComplExBatch", "ComplExBatches"]
 
 Ints = NDArray[np.int64]
-LEAST, MOST = 600, 12_000
+LEAST, MOST = 1000, 18_000
 """Smallest and largest number of batches of a run, if the number is not given."""
 
 
@@ -47,8 +47,8 @@ class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
 
     Args:
         graph: Its known triples are the training triples, in both directions.
-        steps: Number of batches; 0 for ``passes`` passes, but at least 600 and at most
-            12,000 batches.
+        steps: Number of batches; 0 for ``passes`` passes, but at least 1,000 and at most
+            18,000 batches.
         passes: Passes over all queries.
         queries: Queries in a batch.
         candidates: Random candidates in addition to the batch's own entities; 0 for all entities.
