@@ -199,7 +199,7 @@ class ComplExTraining:
 
     rank: int = 128
     steps: int = 0
-    passes: int = 12
+    passes: int = 10
     queries: int = 256
     candidates: int = 1024
     rate: float = 0.2
