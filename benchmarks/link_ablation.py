@@ -19,7 +19,7 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.subgraph import with_triples
 from ontodex.indexers.link_weights import (
-    CANDIDATES,
+    DRAWN,
     AnswerScores,
     Heads,
     draw_questions,
@@ -114,14 +114,14 @@ class Refitting:
         self,
         graph: ontodex.KnowledgeGraph,
         held_out: NDArray[np.integer],
-        candidates: int = CANDIDATES,
+        drawn: int = DRAWN,
     ) -> AnswerScores:
         """Return all scores of the answers to questions from held-out triples.
 
         Args:
             graph: The graph.
             held_out: Triples that are not in train, of shape (n, 3).
-            candidates: See :func:`ontodex.indexers.link_weights.score_answers`.
+            drawn: See :func:`ontodex.indexers.link_weights.score_answers`.
         """
         random, features = np.random.default_rng(0), self.features
         ends = np.cumsum([features.relations.shape[1], features.type_constraints.shape[1]])
@@ -137,7 +137,7 @@ class Refitting:
             self._case_based,
             held_out,
             random,
-            candidates=candidates,
+            drawn=drawn,
             quiet=True,
         )
 

@@ -30,7 +30,7 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
 from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.subgraph import with_triples
-from ontodex.indexers.link_weights import CANDIDATES, LIKELY
+from ontodex.indexers.link_weights import DRAWN, LIKELY
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import WEIGHTS, GraphFeatures
 from ontodex.scoring.kinds import kinds_of
@@ -41,16 +41,16 @@ from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
 __all__ = ["add_options", "run"]
 
-FEWER = 256
-"""Number of drawn candidates of a question, in the rows that have fewer than the code."""
+MORE = 2560
+"""Number of drawn candidates of a question, in the rows that have more than the code."""
 
 ROWS = {
-    "as in the code": (False, False),
-    f"{FEWER} drawn candidates": (True, False),
-    "the asked entity a candidate of the fit": (False, True),
-    f"{FEWER} drawn candidates, the asked entity a candidate of the fit": (True, True),
+    "as in the code": (DRAWN, False),
+    f"{MORE:,} drawn candidates": (MORE, False),
+    "the asked entity a candidate of the fit": (DRAWN, True),
+    f"{MORE:,} drawn candidates, the asked entity a candidate of the fit": (MORE, True),
 }
-"""Whether a row has fewer candidates, and whether the asked entity is one of them."""
+"""Number of drawn candidates, and whether the asked entity is a candidate."""
 
 FILES = EMBEDDINGS, ENCODER, COMPLEX = "embeddings.npz", "encoder", "complex.npz"
 """What is kept of a graph."""
@@ -103,7 +103,7 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             "training": dataclasses.asdict(training),
             "structure": dataclasses.asdict(structure),
             "learnt in an earlier run": earlier,
-            "candidates of all questions together": CANDIDATES,
+            "drawn candidates of a question": DRAWN,
             "likely candidates of a question": LIKELY,
             "split": "validation, two halves: one to fit on, the other to rank; no test triples",
         },
@@ -116,8 +116,7 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             + ("." if steps else "; the steps of the projections are stopped by all of validation.")
             + " All-MiniLM-L6-v2, frozen.",
             f"Beside its {LIKELY} likely candidates a question has candidates drawn at random, "
-            "which stand for all others: as many as a total of "
-            f"{CANDIDATES:,} leaves to each, or {FEWER}. In the code the asked entity is no "
+            f"which stand for all others: {DRAWN}, or {MORE:,}. In the code the asked entity is no "
             "candidate of the fit, unless train has a triple that links an entity to itself by "
             "the relation.",
             f"“{CANDIDATE}” is the papers' protocol of ranking, for every row alike. Without these "
@@ -196,12 +195,8 @@ def _reciprocal_ranks(
     parts: dict[str, dict[str, list[Any]]] = {row: {end: [] for end in PROTOCOLS} for row in ROWS}
     for half, other in (halves, halves[::-1]):
         ranked = with_triples(graph, graph.triples, other, np.concatenate([half, graph.test]))
-        for row, (fewer, itself) in ROWS.items():
-            scores = refitting.scores(
-                looped if itself else graph,
-                half,
-                (FEWER + LIKELY) * 2 * len(half) if fewer else CANDIDATES,
-            )
+        for row, (drawn, itself) in ROWS.items():
+            scores = refitting.scores(looped if itself else graph, half, drawn)
             features = refitted(refitting.features, scores)
             for end, among in PROTOCOLS.items():
                 ranks = refitting.ranks(features, ranked, split="valid", itself=among)

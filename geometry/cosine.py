@@ -9,6 +9,9 @@ __all__ = ["score_pairs", "unit"]
 
 Floats = NDArray[np.floating]
 
+BLOCK = 2**20
+"""How many numbers of items are converted to ``float64`` at once, so that a cache holds them."""
+
 
 def unit(vectors: Floats) -> NDArray[np.float32]:
     """Scale vectors to length 1; a zero vector stays zero.
@@ -46,5 +49,12 @@ def score_pairs(queries: Floats, items: Floats) -> NDArray[np.float64]:
     # einsum adds the products of a contiguous row (up to 8192 numbers, its buffer) in one fixed
     # order. In a matrix product the order depends on the shapes, so that equal vectors might not
     # have equal scores.
-    left, right = (np.ascontiguousarray(side, dtype=np.float64) for side in (queries, items))
-    return np.asarray(np.einsum("qd,qnd->qn", left, right))
+    scores = np.empty(items.shape[:2])
+    size = max(1, BLOCK // max(1, items.shape[1] * items.shape[2]))
+    for start in range(0, len(queries), size):
+        part = slice(start, start + size)
+        left, right = (
+            np.ascontiguousarray(side[part], dtype=np.float64) for side in (queries, items)
+        )
+        np.einsum("qd,qnd->qn", left, right, out=scores[part])
+    return scores

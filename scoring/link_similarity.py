@@ -97,6 +97,9 @@ class LinkSimilarity(KeptNeighbours):
             part = slice(products.indptr[at], products.indptr[at + 1])
             others, cosines = products.indices[part], products.data[part]
             cosines = np.where(others == row, 0.0, cosines)
+            if len(cosines) > width:
+                high = np.flatnonzero(cosines >= np.partition(cosines, -width)[-width])
+                others, cosines = others[high], cosines[high]
             best = np.lexsort((others, -cosines))[:width]
             near[at, : len(best)] = others[best]
             similarity[at, : len(best)] = np.minimum(cosines[best], 1.0) ** POWER

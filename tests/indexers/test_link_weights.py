@@ -73,7 +73,7 @@ def test_finds_the_weights_that_scipy_finds(power: float) -> None:
             return float(loss.sum() + 0.5 * away @ precision @ away)
 
         best = minimize(cost, prior[0], method="BFGS").x
-        np.testing.assert_allclose(found[group], best, atol=2e-3)
+        np.testing.assert_allclose(found[group], best, atol=5e-3)
 
 
 def test_the_part_that_tells_more_counts_more() -> None:
@@ -165,7 +165,7 @@ def test_scores_are_what_the_vectors_say(
         case_based,
         held_out,
         random,
-        candidates=4 * candidates * len(held_out),
+        drawn=candidates,
     )
     true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
     expected, asked = [], []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import numpy as np
 import torch
@@ -73,35 +72,38 @@ def train_complex(
     random = torch.Generator().manual_seed(settings.seed)
     sizes = (graph.n_entities, 2 * graph.n_relations)
     entities, relations = (
-        _Table((torch.randn(size, 2 * settings.rank, generator=random) * START).to(where))
+        Table((torch.randn(size, 2 * settings.rank, generator=random) * START).to(where))
         for size in sizes
     )
     narrow = torch.bfloat16 if has_bfloat16(where) else torch.float32
-    with tqdm(
-        total=len(batches), desc="ComplEx", unit="step", file=sys.stderr, disable=quiet
-    ) as bar:
-        for step in range(len(batches)):
+    with (
+        torch.inference_mode(),
+        tqdm(range(len(batches)), "ComplEx", unit="step", file=sys.stderr, disable=quiet) as bar,
+    ):
+        for step in bar:
             batch = batches[step]
-            known, turned = entities.rows(batch.entities), relations.rows(batch.relations)
-            loss = _loss(batch, known, turned, regularisation, narrow)
-            value = float(loss.detach())
-            if not np.isfinite(value):
+            loss, *gradients = loss_and_gradients(
+                batch,
+                entities.rows(batch.entities),
+                relations.rows(batch.relations),
+                regularisation,
+                narrow,
+            )
+            if not np.isfinite(loss):
                 raise TrainingError(
-                    f"{graph.source}: the loss of ComplEx became {value}; lower its learning rate"
+                    f"{graph.source}: the loss of ComplEx became {loss}; lower its learning rate"
                 )
-            loss.backward()  # type: ignore[no-untyped-call]
             rate = settings.rate * (1 - step / len(batches))
-            entities.update(rate)
-            relations.update(rate)
-            bar.update()
-            bar.set_postfix(loss=f"{value:.3f}", refresh=False)
+            for table, gradient in zip((entities, relations), gradients, strict=True):
+                table.update(gradient, rate)
+            bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
     return ComplEx(
         _zero_unused(entities.weights, batches.linked_entities),
         _zero_unused(relations.weights, batches.used_relations),
     )
 
 
-class _Table:
+class Table:
     """Embeddings under Adagrad; each step reads and updates only some of the rows."""
 
     def __init__(self, weights: Tensor) -> None:
@@ -109,96 +111,94 @@ class _Table:
         self._squares = torch.zeros_like(weights)
 
     def rows(self, wanted: NDArray[np.int64]) -> Tensor:
-        """Return the given rows; :meth:`update` applies their gradients."""
+        """Return copies of the given rows; :meth:`update` applies their gradients."""
         self._wanted = torch.from_numpy(wanted).to(self.weights.device)
-        self._taken = self.weights[self._wanted].requires_grad_()
+        self._taken = self.weights[self._wanted]
         return self._taken
 
-    @torch.no_grad()
-    def update(self, rate: float) -> None:
+    def update(self, gradient: Tensor, rate: float) -> None:
         """Take a step; rows with zero gradient are unchanged, as under dense Adagrad."""
-        gradient = self._taken.grad
-        assert gradient is not None
         squares = self._squares[self._wanted].addcmul_(gradient, gradient)
         self._squares[self._wanted] = squares
-        self.weights[self._wanted] = self._taken.detach().addcdiv_(
+        self.weights[self._wanted] = self._taken.addcdiv_(
             gradient, squares.sqrt_().add_(1e-10), value=-rate
         )
 
 
-def _loss(
+def loss_and_gradients(
     batch: ComplExBatch,
     entities: Tensor,
     relations: Tensor,
     regularisation: float,
     narrow: torch.dtype,
-) -> Tensor:
-    """Return cross-entropy plus regularisation, averaged over the triples of the batch."""
-    device = entities.device
+) -> tuple[float, Tensor, Tensor]:
+    """Return cross-entropy plus regularisation, averaged over the triples, and their gradients.
+
+    Args:
+        batch: The batch.
+        entities: Vectors of the batch's entities, of shape (entities, width).
+        relations: Vectors of the batch's relations, of shape (relations, width).
+        regularisation: Weight of the regularisation.
+        narrow: Type of the products with all candidates; the large matrices are of this type.
+
+    Returns:
+        The loss, and its gradients of the shapes of ``entities`` and ``relations``.
+    """
     heads, kinds, owners, tails = (
-        torch.from_numpy(part).to(device)
+        torch.from_numpy(part).to(entities.device)
         for part in (batch.heads, batch.kinds, batch.owners, batch.tails)
     )
+    count = len(owners)
     head, relation = entities[heads], relations[kinds]
-    real, imaginary = head.chunk(2, dim=1)
-    turn, lift = relation.chunk(2, dim=1)
-    queries = torch.cat([real * turn - imaginary * lift, real * lift + imaginary * turn], dim=1)
-    candidates = entities[torch.from_numpy(batch.candidates).to(device)]
-    apply: Any = _GroupedCrossEntropy.apply
-    loss: Tensor = apply(queries, candidates, owners, tails, narrow)
+    queries, candidates = _product(head, relation).to(narrow), entities.to(narrow)
+    probabilities = torch.softmax(queries @ candidates.T, dim=1)
+    loss = -probabilities[owners, tails].float().clamp_min(1e-30).log().sum() / count
+    shares = torch.bincount(owners, minlength=len(heads)).to(entities.dtype) / count
+    probabilities *= shares[:, None].to(narrow)
+    probabilities.index_put_(
+        (owners, tails), probabilities.new_full((count,), -1 / count), accumulate=True
+    )
+    by_query = (probabilities @ candidates).to(entities.dtype)
+    by_entity = (probabilities.T @ queries).to(entities.dtype)
+    by_head, by_kind = (_product(by_query, other, -1.0) for other in (relation, head))
     if regularisation:
-        counts = torch.bincount(owners, minlength=len(heads))
-        shared = ((_cubes(head) + _cubes(relation)) * counts).sum() + _cubes(candidates)[
-            tails
-        ].sum()
-        loss = loss + regularisation * shared / len(owners)
-    return loss
+        of_tails = torch.bincount(tails, minlength=len(entities)).to(entities.dtype) / count
+        for vectors, weights, gradient in (
+            (head, shares, by_head),
+            (relation, shares, by_kind),
+            (entities, of_tails, by_entity),
+        ):
+            loss += _add_cubes(vectors, regularisation * weights, gradient)
+    by_entity.index_add_(0, heads, by_head)
+    by_relation = torch.zeros_like(relations).index_add_(0, kinds, by_kind)
+    return float(loss), by_entity, by_relation
 
 
-def _cubes(vectors: Tensor) -> Tensor:
-    """Return the sum of |x_i|³ over the complex numbers of each vector."""
-    real, imaginary = vectors.chunk(2, dim=1)
-    return (real * real + imaginary * imaginary).pow(1.5).sum(dim=1)
+def _product(left: Tensor, right: Tensor, sign: float = 1.0) -> Tensor:
+    """Return the products of complex numbers; of ``sign`` -1, with the conjugates of ``right``.
 
-
-class _GroupedCrossEntropy(torch.autograd.Function):
-    """Cross-entropy of many triples, with one softmax for all triples of a query.
-
-    The gradients are computed in the forward pass, after which the scores are freed. No second pass
-    is needed, and the large matrices stay in the type ``narrow``.
+    Vectors of real parts, then of imaginary parts, are of shape (n, width).
     """
+    (a, b), (c, d) = left.chunk(2, dim=1), right.chunk(2, dim=1)
+    return torch.cat(
+        [torch.addcmul(a * c, b, d, value=-sign), torch.addcmul(b * c, a, d, value=sign)], dim=1
+    )
 
-    @staticmethod
-    def forward(
-        ctx: Any, queries: Tensor, candidates: Tensor, owners: Tensor, tails: Tensor, narrow: Any
-    ) -> Tensor:
-        """Return the mean over triples.
 
-        Args:
-            ctx: Stores the gradients.
-            queries: Query vectors, of shape (queries, width).
-            candidates: Candidate vectors, of shape (candidates, width).
-            owners: Index of each triple's query.
-            tails: Index of each triple's tail among the candidates.
-            narrow: Type of the products.
-        """
-        left, right = queries.to(narrow), candidates.to(narrow)
-        probabilities = torch.softmax(left @ right.T, dim=1)
-        total = len(owners)
-        loss = -probabilities[owners, tails].float().clamp_min(1e-30).log().sum() / total
-        weights = torch.bincount(owners, minlength=len(queries)).to(narrow) / total
-        probabilities *= weights[:, None]
-        probabilities.index_put_(
-            (owners, tails), probabilities.new_full((total,), -1 / total), accumulate=True
-        )
-        ctx.save_for_backward(probabilities @ right, probabilities.T @ left)
-        return loss
+def _add_cubes(vectors: Tensor, weights: Tensor, gradient: Tensor) -> Tensor:
+    """Return the weighted sum of |x|³ over the complex numbers; add its gradient, in place.
 
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of queries and candidates."""
-        queries, candidates = ctx.saved_tensors
-        return queries.float() * gradient, candidates.float() * gradient, None, None, None
+    Args:
+        vectors: Vectors of shape (n, width).
+        weights: Weight of each vector, of shape (n,).
+        gradient: What the gradient is added to, of shape (n, width).
+    """
+    real, imaginary = vectors.chunk(2, dim=1)
+    lengths = torch.addcmul(real * real, imaginary, imaginary).sqrt_()
+    slopes = 3 * weights[:, None] * lengths
+    for part, own in zip(vectors.chunk(2, dim=1), gradient.chunk(2, dim=1), strict=True):
+        own.addcmul_(slopes, part)
+    return (slopes * lengths * lengths).sum() / 3
 
 
 def _zero_unused(weights: Tensor, used: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 
 from ontodex.errors import TrainingError
 from ontodex.graph import KnowledgeGraph
-from ontodex.graph.arrays import runs
+from ontodex.graph.arrays import distinct, runs
 from ontodex.graph.known_links import KnownLinks
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["ComplExBatch", "ComplExBatches"]
 
 Ints = NDArray[np.int64]
-LEAST, MOST = 300, 6000
+LEAST, MOST = 1000, 18_000
 """Smallest and largest number of batches of a run, if the number is not given."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComplExBatch:
-    """Queries, their answers, and the candidates.
+    """Queries and their answers; every entity of the batch is a candidate of every query.
 
     Attributes:
         entities: Rows of all entities of the batch, distinct and ascending.
@@ -30,16 +30,14 @@ class ComplExBatch:
             least R, the number of relations, are inverses.
         heads: Position of each query's entity in ``entities``.
         kinds: Position of each query's relation in ``relations``.
-        candidates: Positions of the candidates in ``entities``.
         owners: Index of each triple's query.
-        tails: Position of each triple's tail in ``candidates``.
+        tails: Position of each triple's tail in ``entities``.
     """
 
     entities: Ints
     relations: Ints
     heads: Ints
     kinds: Ints
-    candidates: Ints
     owners: Ints
     tails: Ints
 
@@ -49,11 +47,11 @@ class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
 
     Args:
         graph: Its known triples are the training triples, in both directions.
-        steps: Number of batches; 0 for ``passes`` passes, but at least 300 and at most 6,000
-            batches.
+        steps: Number of batches; 0 for ``passes`` passes, but at least 1,000 and at most
+            18,000 batches.
         passes: Passes over all queries.
         queries: Queries in a batch.
-        candidates: Random candidates in addition to the batch's own tails; 0 for all entities.
+        candidates: Random candidates in addition to the batch's own entities; 0 for all entities.
         seed: Seed of all draws.
 
     Attributes:
@@ -93,25 +91,23 @@ class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
         chosen = order[turn * self._size : (turn + 1) * self._size]
         owners, places = runs(self._starts[chosen], self._counts[chosen])
         tails = self._tails[places]
-        candidates = self._drawn(step, tails)
-        entities = np.union1d(candidates, self._heads[chosen])
+        entities = self._drawn(step, np.concatenate([tails, self._heads[chosen]]))
         relations, kinds = np.unique(self._relations[chosen], return_inverse=True)
         return ComplExBatch(
             entities=entities,
             relations=relations,
             heads=np.searchsorted(entities, self._heads[chosen]),
             kinds=kinds,
-            candidates=np.searchsorted(entities, candidates),
             owners=owners,
-            tails=np.searchsorted(candidates, tails),
+            tails=np.searchsorted(entities, tails),
         )
 
-    def _drawn(self, step: int, tails: Ints) -> Ints:
-        """Return the candidates of a step, ascending."""
+    def _drawn(self, step: int, own: Ints) -> Ints:
+        """Return the entities of a step, its own and random ones, ascending."""
         if not 0 < self._candidates < self._entities:
             return np.arange(self._entities)
         random = np.random.default_rng((self._seed, 1, step))
-        return np.union1d(tails, random.integers(0, self._entities, self._candidates))
+        return distinct(np.concatenate([own, random.integers(0, self._entities, self._candidates)]))
 
     def _draw_order(self, epoch: int) -> Ints:
         return np.random.default_rng((self._seed, 2, epoch)).permutation(len(self._starts))

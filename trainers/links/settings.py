@@ -182,12 +182,12 @@ class ComplExTraining:
 
     Attributes:
         rank: Complex numbers in a vector, which has twice as many floats.
-        steps: Number of batches; 0 for ``passes`` passes over the queries, but at least 300 and at
-            most 6,000 batches.
+        steps: Number of batches; 0 for ``passes`` passes over the queries, but at least 1,000 and
+            at most 18,000 batches.
         passes: Passes over all queries (entity, relation), inverse relations included.
         queries: Queries in a batch; all answers of a query are positives at once.
-        candidates: Number of random entities that are negatives in addition to the batch's answers;
-            0 for all entities.
+        candidates: Number of random entities that are candidates in addition to the entities of the
+            batch; 0 for all entities.
         rate: Initial learning rate of Adagrad; it decays to 0.
         regularisation: Weight of the nuclear 3-norm (N3); ``None`` for 0.12 / √(links per
             entity): the more links an entity has, the weaker the regularisation.
@@ -199,10 +199,10 @@ class ComplExTraining:
 
     rank: int = 128
     steps: int = 0
-    passes: int = 12
-    queries: int = 1024
-    candidates: int = 4096
-    rate: float = 0.1
+    passes: int = 10
+    queries: int = 256
+    candidates: int = 1024
+    rate: float = 0.2
     regularisation: float | None = None
     seed: int = 0
 
