@@ -368,6 +368,6 @@ def _fit_grounding(build: Build) -> dict[str, Any]:
         Vectors([names.vectors]),
         build.inputs.texts,
         encoder.encode,
-        encoder.tokens,
+        encoder.knows,
     )
     return {} if rule is None else dataclasses.asdict(rule)

@@ -23,6 +23,7 @@ __all__ = [
     "model_settings",
     "pooling",
     "sources_of_weights",
+    "vocabulary_size",
 ]
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
@@ -145,6 +146,11 @@ def is_plain_bert(folder: Path) -> bool:
 def model_settings(folder: Path) -> dict[str, Any]:
     """Return the settings of the model, ``config.json``."""
     return dict(_read(folder / "config.json"))
+
+
+def vocabulary_size(folder: Path) -> int:
+    """Return the number of tokens of the model."""
+    return int(model_settings(folder)["vocab_size"])
 
 
 def pooling(folder: Path) -> str | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.encoders.bert_files import is_plain_bert
+from ontodex.encoders.bert_files import is_plain_bert, vocabulary_size
 from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, files_of, fingerprint, locate
 from ontodex.encoders.short_texts import ShortTexts
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from ontodex.encoders.self_strae import SelfStrAE
 
 __all__ = ["TextEncoder"]
+
+MANY_LANGUAGES, PIECES = 100_000, 3
+"""Size above which a vocabulary is shared by many languages, and most tokens of a known word."""
 
 CHUNK = 4096
 """Number of texts that are tokenised and sorted by their number of tokens at a time."""
@@ -159,10 +162,15 @@ class TextEncoder:
             if length > longest
         ]
 
-    def tokens(self, words: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each word, without the special tokens of a text."""
-        *lengths, special = (self._short or self._reader).lengths([*words, ""])
-        return [length - special for length in lengths]
+    def knows(self, words: Sequence[str]) -> list[bool]:
+        """Return whether the encoder knows each word: its tokenizer hardly divides it.
+
+        A known word has one token, or at most three if the vocabulary is shared by many languages,
+        which divides most words of each.
+        """
+        most = PIECES if self._plain and vocabulary_size(self.folder) > MANY_LANGUAGES else 1
+        *lengths, letter = (self._short or self._reader).lengths([*words, "a"])
+        return [length - letter < most for length in lengths]
 
     def stream(
         self, texts: Sequence[Text], done: int = 0

@@ -72,7 +72,7 @@ def fit_grounding(
     name_vectors: Vectors,
     settings: TextSettings,
     encode: Callable[[list[str]], NDArray[np.float32]],
-    tokens: Callable[[Sequence[str]], list[int]],
+    knows: Callable[[Sequence[str]], list[bool]],
 ) -> GroundingRule | None:
     """Fit the probability of an answer, and the smallest one of a match.
 
@@ -84,7 +84,7 @@ def fit_grounding(
     """
     if graph.n_entities > MOST_ENTITIES:
         return None
-    asked = ask_held_out(graph, hierarchy, texts, names, name_vectors, settings, encode, tokens)
+    asked = ask_held_out(graph, hierarchy, texts, names, name_vectors, settings, encode, knows)
     return None if asked is None else rule_of([asked])
 
 
@@ -96,7 +96,7 @@ def ask_held_out(
     name_vectors: Vectors,
     settings: TextSettings,
     encode: Callable[[list[str]], NDArray[np.float32]],
-    tokens: Callable[[Sequence[str]], list[int]],
+    knows: Callable[[Sequence[str]], list[bool]],
 ) -> Asked | None:
     """Search held-out synonyms, misspelt labels and words that the graph does not have.
 
@@ -110,7 +110,7 @@ def ask_held_out(
         name_vectors: Vector of each name.
         settings: How the text of an entity is built.
         encode: From texts to their vectors.
-        tokens: From words to the number of tokens of each.
+        knows: From words to whether the text encoder knows each.
 
     Returns:
         The answers; ``None`` if fewer than :data:`LEAST` synonyms can be held out.
@@ -143,7 +143,7 @@ def ask_held_out(
         dataclasses.replace(similarity, lengths=lengths),
         None,
         encode,
-        tokens,
+        knows,
     )
     others = _misspelt(fewer, random) + _other_words(fewer, index.lexicon, random)
     asked = synonyms + others

@@ -42,22 +42,21 @@ def similar_names(
 class Spelling:
     """Corrects the words of a query that neither the graph nor the text encoder knows.
 
-    The text encoder knows a word if its tokenizer has it as one token: such a word is not misspelt,
-    even if no name of the graph has it.
+    A word that the text encoder knows is not misspelt, even if no name of the graph has it.
 
     Args:
         graph: The graph.
         names: Similarity of the names of its entities.
-        tokens: From words to the number of tokens of each.
+        knows: From words to whether the text encoder knows each.
     """
 
     def __init__(
         self,
         graph: KnowledgeGraph,
         names: NameSimilarity,
-        tokens: Callable[[Sequence[str]], list[int]],
+        knows: Callable[[Sequence[str]], list[bool]],
     ) -> None:
-        self._graph, self._names, self._tokens = graph, names, tokens
+        self._graph, self._names, self._knows = graph, names, knows
 
     def corrected(self, text: str) -> tuple[str | None, float]:
         """Return a query with its unknown words replaced, and the share of unknown words.
@@ -70,8 +69,8 @@ class Spelling:
         words = list(dict.fromkeys(WORD.findall(query)))
         found = {
             word: nearest
-            for word, tokens in zip(words, self._tokens(words), strict=True)
-            if tokens > 1 and (nearest := self._nearest(word)) != word
+            for word, known in zip(words, self._knows(words), strict=True)
+            if not known and (nearest := self._nearest(word)) != word
         }
         made = WORD.sub(lambda match: found.get(match[0]) or match[0], query)
         return None if made == query else made, len(found) / max(1, len(words))

@@ -236,7 +236,7 @@ class TextSearch:
         similarity: Similarity of the names by letters.
         completion: The sorted words of the names; without, no abbreviation is expanded.
         encode: From texts to their vectors, of shape (texts, dim).
-        tokens: From words to the number of tokens of each, for the spelling.
+        knows: From words to whether the text encoder knows each, for the spelling.
     """
 
     def __init__(
@@ -249,12 +249,12 @@ class TextSearch:
         similarity: NameSimilarity,
         completion: NameCompletion | None,
         encode: Callable[[list[str]], NDArray[np.float32]],
-        tokens: Callable[[Sequence[str]], list[int]],
+        knows: Callable[[Sequence[str]], list[bool]],
     ) -> None:
         self.graph, self.similarity, self.encode = graph, similarity, encode
-        self.spelling = Spelling(graph, similarity, tokens)
+        self.spelling = Spelling(graph, similarity, knows)
         self.forms = QueryForms(graph, similarity, completion)
-        self._tokens = tokens
+        self._knows = knows
         self._hierarchy, self._searcher = hierarchy, searcher
         self._within: tuple[Rows, Searcher] | None = None
         self._names, self._owners = names, owners
@@ -274,7 +274,7 @@ class TextSearch:
             resources.name_similarity,
             resources.name_completion,
             lambda texts: resources.encoders.text.encode(texts),
-            lambda words: resources.encoders.text.tokens(words),
+            lambda words: resources.encoders.text.knows(words),
         )
 
     def within(self, rows: Rows) -> TextSearch:
@@ -336,7 +336,7 @@ class TextSearch:
     def _abbreviates(self, text: str) -> bool:
         """Return whether a query may be an abbreviation: in capitals, or no word of the encoder."""
         word = text.strip()
-        return " " not in word and (word.isupper() or self._tokens([plain(word)])[0] > 1)
+        return " " not in word and (word.isupper() or not self._knows([plain(word)])[0])
 
     def vectors(self, queries: Sequence[Query]) -> list[NDArray[np.float32]]:
         """Return the vectors of each query and of its other texts, of shape (texts, dim)."""

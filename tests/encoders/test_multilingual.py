@@ -49,6 +49,12 @@ def test_the_folder_is_loaded_by_sentence_transformers(folder: Path) -> None:
     np.testing.assert_allclose(ours, theirs, atol=2e-3)
 
 
+def test_words_of_all_languages_are_known_and_misspelt_ones_are_not(folder: Path) -> None:
+    encoder = TextEncoder(folder, "cpu")
+    assert encoder.knows(["insomnia", "schlaflos", "haircut", "Schlüsseldienst"]) == [True] * 4
+    assert encoder.knows(["resturnaat", "xqzwvkj"]) == [False, False]
+
+
 def test_the_encoder_is_made_once(folder: Path) -> None:
     written = (folder / "model.safetensors").stat().st_mtime_ns
     assert multilingual_encoder(folder.parent) == folder

@@ -132,7 +132,7 @@ def test_held_out_names_are_neither_in_names_nor_in_texts(zoo, tmp_path, tiny_en
         index.vectors(NAME),
         TextSettings(),
         encoder.encode,
-        encoder.tokens,
+        encoder.knows,
     )
     fewer = graphs[0]
     held_out = [

@@ -25,7 +25,7 @@ def graph():
 @pytest.fixture(scope="module")
 def spelling(graph):
     return Spelling(
-        graph, NameSimilarity.of(graph), lambda words: [2 - (word in KNOWN) for word in words]
+        graph, NameSimilarity.of(graph), lambda words: [word in KNOWN for word in words]
     )
 
 
@@ -69,11 +69,9 @@ def test_a_misspelt_name_finds_its_entity_first(tmp_path, graph, tiny_encoder):
             assert len({hit.id for hit in hits}) == len(hits)
 
 
-def test_numbers_of_tokens_are_those_of_words_alone(tiny_encoder):
+def test_an_encoder_knows_words_that_its_tokenizer_does_not_divide(tiny_encoder):
     from ontodex.encoders.text import TextEncoder
 
     encoder = TextEncoder(tiny_encoder, "cpu")
-    single, several = encoder.tokens(["dog", "dogdogdog"])
-    assert single == 1
-    assert several > 1
-    assert encoder.tokens([]) == []
+    assert encoder.knows(["dog", "dogdogdog", "cat"]) == [True, False, True]
+    assert encoder.knows([]) == []
