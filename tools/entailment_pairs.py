@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Nouns", "captions", "hierarchy_pairs", "templates"]
+__all__ = ["Nouns", "captions", "definitions", "hierarchy_pairs", "templates"]
 
 Pair = tuple[str, str, bool]
 """A premise, a hypothesis, and whether the premise entails the hypothesis."""
@@ -54,6 +54,7 @@ class _Synset:
     lemmas: list[str]
     above: list[int]
     file: str
+    definition: str
 
 
 class Nouns:
@@ -91,6 +92,11 @@ class Nouns:
     def file(self, word: str) -> str:
         """Return the name of the lexicographer's file of a noun."""
         return self._synsets[self.usable[word]].file
+
+    def definition(self, word: str) -> str:
+        """Return the definition of a noun; empty if it names the noun itself."""
+        text = self._synsets[self.usable[word]].definition
+        return "" if re.search(rf"\b{word}s?\b", text, re.IGNORECASE) else text
 
     def wider(self, word: str) -> list[str]:
         """Return nouns that mean something wider, one to three levels above."""
@@ -174,7 +180,8 @@ def _synsets(path: Path) -> Iterator[tuple[int, _Synset]]:
         for line in stream:
             if line.startswith("  "):  # the licence
                 continue
-            fields = line.split("|")[0].split()
+            data, _, gloss = line.partition("|")
+            fields = data.split()
             count = int(fields[3], 16)
             lemmas = [lemma.replace("_", " ") for lemma in fields[4 : 4 + 2 * count : 2]]
             pointers = fields[5 + 2 * count :]
@@ -183,7 +190,9 @@ def _synsets(path: Path) -> Iterator[tuple[int, _Synset]]:
                 for at in range(0, 4 * int(fields[4 + 2 * count]), 4)
                 if pointers[at] == "@"
             ]
-            yield int(fields[0]), _Synset(lemmas, above, FILES.get(fields[1], ""))
+            definition = re.sub(r"\(.*?\)", "", re.split(r';|: *"|"', gloss)[0])
+            definition = " ".join(definition.split())
+            yield int(fields[0]), _Synset(lemmas, above, FILES.get(fields[1], ""), definition)
 
 
 def _first_senses(path: Path, least: int) -> dict[str, int]:
@@ -307,6 +316,34 @@ def captions(sentences: Sequence[str], nouns: Nouns, seed: int) -> Iterator[Pair
             other = draw.choice(narrower)
             yield own, replaced(other), False
             yield replaced(other), own, True
+
+
+def definitions(nouns: Nouns, count: int, seed: int) -> Iterator[Pair]:
+    """Yield pairs of a definition and a noun.
+
+    The definition of a noun entails the noun and the nouns above it, not those beside or below it.
+    The noun entails its definition; nouns above and beside it do not.
+
+    Args:
+        nouns: The nouns.
+        count: Largest number of nouns whose definitions are used.
+        seed: Seed of all draws.
+    """
+    draw = random.Random(seed)
+    words = sorted(word for word in nouns.usable if len(nouns.definition(word).split()) > 3)
+    for word in draw.sample(words, min(count, len(words))):
+        text, noun = nouns.definition(word), with_article(word)
+        wider, beside, narrower = nouns.wider(word), nouns.beside(word), nouns.narrower(word)
+        yield text, noun if draw.random() < 0.5 else word, True
+        if wider:
+            yield text, draw.choice(wider), True
+        for others in (beside, narrower):
+            if others:
+                yield text, draw.choice(others), False
+        if draw.random() < 0.5:
+            yield word, text, True
+            if wider or beside:
+                yield draw.choice(wider + beside), text, False
 
 
 def _singular(word: str, nouns: Nouns) -> str:

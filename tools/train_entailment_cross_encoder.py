@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from entailment_pairs import Nouns, captions, hierarchy_pairs, templates
+from entailment_pairs import Nouns, captions, definitions, hierarchy_pairs, templates
 
 import ontodex
 from benchmarks.everyday_data import sources
@@ -28,10 +28,10 @@ from ontodex.trainers.entailment.cross_encoder import train_entailment_cross_enc
 from ontodex.trainers.entailment.settings import EntailmentCrossEncoderTraining
 
 COLLECTIONS = {
-    "snli_train_subset.tsv.gz": 15_000,
-    "mnli_train_subset.tsv.gz": 10_000,
-    "scitail_train_subset.tsv.gz": 1_500,
-    "rte_train.tsv": 1_000,
+    "snli_train_subset.tsv.gz": 30_000,
+    "mnli_train_subset.tsv.gz": 26_000,
+    "scitail_train_subset.tsv.gz": 4_000,
+    "rte_train.tsv": 2_400,
 }
 """Files of training pairs, and the largest number of pairs of each."""
 
@@ -76,9 +76,10 @@ def pairs(
     nouns = Nouns(wordnet, test=False, least=LEAST)
     random.Random(1).shuffle(sentences)
     sets += [
-        _of(captions(sentences[: round(share * 3_000)], nouns, 2)),
-        _of(pair for _, pair in templates(nouns, round(share * 9_000), test=False, seed=3)),
-        _of(wordnet_pairs(Nouns(wordnet, test=False), round(share * 900), 4)),
+        _of(captions(sentences[: round(share * 8_000)], nouns, 2)),
+        _of(pair for _, pair in templates(nouns, round(share * 16_000), test=False, seed=3)),
+        _of(wordnet_pairs(Nouns(wordnet, test=False), round(share * 2_500), 4)),
+        _of(definitions(Nouns(wordnet, test=False), round(share * 3_500), 7)),
         *(_of(labels(name, round(share * most), 5)) for name, most in HIERARCHIES.items()),
     ]
     print(*(f"{len(part):,}" for part in sets))
@@ -88,7 +89,7 @@ def pairs(
     return train, EntailmentPairs.joined(dev, held_out)
 
 
-HIERARCHIES = {"hpo": 900, "edam": 300, "brick": 200}
+HIERARCHIES = {"hpo": 2_500, "edam": 900, "brick": 400}
 
 
 def labels(name: str, count: int, seed: int) -> Iterable[tuple[str, str, bool]]:
