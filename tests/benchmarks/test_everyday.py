@@ -41,7 +41,7 @@ def test_right_answers_have_their_ranks(
     ]
     monkeypatch.setattr(everyday, "questions", lambda half: rows)
     (measured,) = everyday.run(
-        Namespace(half="development", kind=None, graph=None, seed=0, quick=True)
+        Namespace(half="development", kind=None, graph=None, encoder=None, seed=0, quick=True)
     )
     assert measured.name == "everyday-development"
     figures = measured.figures
