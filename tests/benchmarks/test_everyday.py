@@ -27,7 +27,8 @@ def test_right_answers_have_their_ranks(
             settings["training"] = ontodex.HyperCLTraining(
                 steps=5, queries=32, negatives=8, rank=4, condition=8, width=16
             )
-        return build(graph, path, **settings, hierarchy=hit, encoders=tiny_encoder, device="cpu")
+        settings["encoders"] = tiny_encoder
+        return build(graph, path, **settings, hierarchy=hit, device="cpu")
 
     monkeypatch.setattr(ontodex, "build", quick)
     monkeypatch.setattr(everyday, "sources", lambda folder: {"schema-org": [tmp_path / "graph"]})
