@@ -56,6 +56,7 @@ def test_right_answers_have_their_ranks(
         "questions": 1.0,
         "first right": 1.0,
         "among the first 3": 1.0,
+        "among the first 10": 1.0,
         "mrr": 1.0,
     }
     assert set(figures["schema-org · place"]) == {"parents", "trigram votes"}
