@@ -116,7 +116,7 @@ def build(
     """
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.encoders.index_encoders import Encoders
-    from ontodex.indexers.build import build_index, publish_names
+    from ontodex.indexers.build import build_index
 
     chosen = _listed(only) or tuple(STAGES)
     for setting, stage in (("first", first), *(("only", stage) for stage in chosen)):
@@ -136,14 +136,17 @@ def build(
         if stage == "search" or (stage in chosen and asked_for.get(stage, True))
     ]
     stages.sort(key=lambda stage: (stage != "search", stage != first))
-    publish_names(graph, folder, text, stages, quiet=quiet)
-    hit = gauss = None
-    if "hierarchy" in stages:
-        name = HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy)
-        hit = load_hierarchy_encoder(name, device)
-    if "entailment" in stages and entailment:
-        name = ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment)
-        gauss = load_entailment_encoder(name, device)
+
+    def more_encoders(made: Encoders) -> Encoders:
+        hit = gauss = None
+        if "hierarchy" in stages:
+            name = HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy)
+            hit = load_hierarchy_encoder(name, device)
+        if "entailment" in stages and entailment:
+            name = ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment)
+            gauss = load_entailment_encoder(name, device)
+        return dataclasses.replace(made, hierarchy=hit, entailment=gauss)
+
     train = train and "links" in stages
     trains = train and link is None and graph.n_triples > 0
     if "links" not in stages:
@@ -157,7 +160,7 @@ def build(
     build_index(
         graph,
         folder,
-        Encoders(text, link, hit, condition, gauss),
+        Encoders(text, link, condition=condition),
         train=_link_trainer(training, texts, quiet) if trains else None,
         train_kge=_kge_trainer(features, device, quiet) if features else None,
         fit_grounding=_fit_grounding,
@@ -167,7 +170,8 @@ def build(
             "structure": dataclasses.asdict(features) if features else None,
             "spans": spans and "entailment" in stages,
         },
-        first=first,
+        stages=stages,
+        more_encoders=more_encoders,
         quiet=quiet,
     )
     return open(path, device=device)

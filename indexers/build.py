@@ -7,7 +7,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from importlib.metadata import version
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from ontodex.encoders.index_encoders import Encoders
-from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexFailure
 from ontodex.graph import KnowledgeGraph, TextSettings
 from ontodex.indexers.graph_features import KGETrainer
@@ -42,8 +41,9 @@ from ontodex.storage.graph_blobs import graph_info
 from ontodex.storage.index import Index
 from ontodex.storage.integrity import STORE
 from ontodex.storage.manifest import FORMAT, FileInfo, Manifest, file_info
+from ontodex.storage.space_names import STAGES
 
-__all__ = ["build_generation", "build_index", "publish_names", "steps_of"]
+__all__ = ["build_generation", "build_index", "steps_of"]
 
 JOB = "job.json"
 """File with the checksum of a build's inputs; a build with the same checksum resumes."""
@@ -56,7 +56,7 @@ def steps_of(
     train: LinkTrainer | None = None,
     train_kge: KGETrainer | None = None,
     fit_grounding: GroundingFitter | None = None,
-    first: str = "search",
+    stages: Sequence[str] = tuple(STAGES),
 ) -> list[Step]:
     """Return the steps of a build, stage by stage, in order.
 
@@ -64,7 +64,7 @@ def steps_of(
         train: Trains a link encoder if none is given; ``None`` for no training.
         train_kge: Trains KGE vectors; ``None`` for an index without graph features.
         fit_grounding: Fits the rule of grounding; ``None`` for an index without one.
-        first: Stage that comes before the others; all of them need the stage ``"search"``.
+        stages: The stages in the order in which they are built, ``"search"`` first.
     """
     steps = [
         EncodeTexts(),
@@ -78,7 +78,7 @@ def steps_of(
         FitHierarchy(),
         EmbedSentences(),
     ]
-    return sorted(steps, key=lambda step: (step.stage != "search", step.stage != first))
+    return [step for stage in stages for step in steps if step.stage == stage]
 
 
 def build_index(
@@ -91,7 +91,8 @@ def build_index(
     fit_grounding: GroundingFitter | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
-    first: str = "search",
+    stages: Sequence[str] = tuple(STAGES),
+    more_encoders: Callable[[Encoders], Encoders] | None = None,
     quiet: bool = False,
 ) -> int:
     """Build an index, publish its generation, and delete old generations without readers.
@@ -99,8 +100,9 @@ def build_index(
     Texts that the previous generation has encoded with the same encoder are not encoded again. A
     graph of at least :data:`STAGED_FROM` entities is built in stages
     (:data:`~ontodex.storage.space_names.STAGES`). Each stage publishes a generation if the live one
-    has fewer spaces, so that questions are answered as soon as their stage is done. An interrupted
-    build resumes when it is called again with the same arguments.
+    has fewer spaces, so that questions are answered as soon as their stage is done. Before them, if
+    there is no generation yet, one without spaces is published, in which names are searched by
+    their letters. An interrupted build resumes when it is called again with the same arguments.
 
     Args:
         graph: The graph.
@@ -112,7 +114,9 @@ def build_index(
         texts: Settings of entity texts. A space whose encoder has its own settings of entity texts
             uses the encoder's settings.
         settings: Further settings that the result depends on, for the manifest.
-        first: Stage that comes before the others, but for ``"search"``.
+        stages: The stages in the order in which they are built, ``"search"`` first.
+        more_encoders: Loads encoders that take seconds to load, after names are published; a
+            function from ``encoders`` to all encoders.
         quiet: Show no progress on stderr.
 
     Returns:
@@ -123,56 +127,38 @@ def build_index(
         IndexFailure: If the folder cannot be written, or has other files in it.
         IndexMismatch: If the folder has an index of a newer version.
     """
-    _expect_place(path)
+    if path.is_dir() and any(path.iterdir()) and not generations.is_index(path):
+        raise IndexFailure(
+            f"{path}: expected an index or an empty folder, found other files; choose another name"
+        )
     with generations.writer(path):
-        steps = steps_of(train, train_kge, fit_grounding, first)
+        if graph.n_entities >= STAGED_FROM and not (path / "CURRENT").exists():
+            _publish_names(graph, path, encoders, stages, quiet=quiet)
+        if more_encoders is not None:
+            encoders = more_encoders(encoders)
+        steps = steps_of(train, train_kge, fit_grounding, stages)
         return build_generation(graph, path, encoders, steps, texts, settings, quiet=quiet)
 
 
-def publish_names(
-    graph: KnowledgeGraph,
-    path: Path,
-    text: TextEncoder,
-    stages: Sequence[str],
-    *,
-    quiet: bool = False,
+def _publish_names(
+    graph: KnowledgeGraph, path: Path, encoders: Encoders, stages: Sequence[str], *, quiet: bool
 ) -> None:
-    """Publish a generation of a large graph without vectors, if the index has no generation yet.
-
-    Its names can be searched by their letters before :func:`build_index` has done its first stage.
-
-    Args:
-        graph: The graph.
-        path: Folder of the index; created if missing.
-        text: Encoder of texts.
-        stages: The stages that are to come.
-        quiet: Show no progress on stderr.
-
-    Raises:
-        IndexLocked: If another process is writing the index.
-        IndexFailure: If the folder cannot be written, or has other files in it.
-    """
-    if graph.n_entities < STAGED_FROM:
-        return
+    """Publish a generation without spaces, whose names can be searched by their letters."""
     start = time.time()
-    _expect_place(path)
-    with generations.writer(path):
-        if (path / "CURRENT").exists():
-            return
-        inputs = Inputs(
-            index=path,
-            folder=path / generations.WORK,
-            graph=graph,
-            texts=TextSettings(),
-            settings={"texts": dataclasses.asdict(TextSettings())},
-            previous=None,
-            update_of=None,
-            quiet=quiet,
-        )
-        try:
-            _publish(Build(inputs, Encoders(text), graph), stages)
-        except OSError as error:
-            raise IndexFailure(f"{path}: the index cannot be written ({error})") from error
+    inputs = Inputs(
+        index=path,
+        folder=path / generations.WORK,
+        graph=graph,
+        texts=TextSettings(),
+        settings={"texts": dataclasses.asdict(TextSettings())},
+        previous=None,
+        update_of=None,
+        quiet=quiet,
+    )
+    try:
+        _publish(Build(inputs, encoders, graph), stages)
+    except OSError as error:
+        raise IndexFailure(f"{path}: the index cannot be written ({error})") from error
     tell("names", time.time() - start, quiet=quiet)
 
 
@@ -250,18 +236,6 @@ def _run(build: Build, steps: Sequence[Step]) -> int:
         progress.end(stage, tell=adds)
     build.spaces.clear()  # closes the memory maps of working files
     return number
-
-
-def _expect_place(path: Path) -> None:
-    """Check that a folder is new, empty, or an index.
-
-    Raises:
-        IndexFailure: If it has other files in it.
-    """
-    if path.is_dir() and any(path.iterdir()) and not generations.is_index(path):
-        raise IndexFailure(
-            f"{path}: expected an index or an empty folder, found other files; choose another name"
-        )
 
 
 def _job(graph: KnowledgeGraph, encoders: Encoders, settings: dict[str, Any]) -> str:
