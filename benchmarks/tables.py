@@ -189,6 +189,9 @@ PAGES: dict[str, Page] = {
     "caching": Page("Running times of the Hyper-CL paper"),
     "retrieval": Page("Speed of exact search"),
     "encode": Page("Speed of encoding"),
+    "build": Page("Building an index in stages"),
+    "start": Page("Start of the command line, and first questions"),
+    "ground": Page("Texts to terms or to none"),
     "large-graph": Page("A graph of 120,000 entities"),
     "reliability": Page("Reliability"),
 }
