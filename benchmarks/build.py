@@ -141,7 +141,7 @@ def _watch(index: Path, ready: dict[str, float], start: float, ended: threading.
         except ontodex.OntodexError:
             continue
         now = time.perf_counter() - start
-        if not seen:
+        if not seen and manifest.pending:
             ready["names are found by letters"] = now
         ready.update({stage: now for stage in pending if stage not in manifest.pending})
         seen, pending = number, manifest.pending
