@@ -175,11 +175,7 @@ def search(
     for number, (query, rows) in enumerate(zip(queries, found, strict=True)):
         first, score_of_first = firsts[number]
         scores = index.parts(query, vectors[number], rows).score(query.unknown)
-        best = np.lexsort((rows, -scores))
-        scored = (
-            np.concatenate([first, rows[best]])[:k],
-            np.concatenate([np.full(len(first), score_of_first), scores[best]])[:k],
-        )
+        scored = _ranked(first, score_of_first, rows, scores, k)
         hits = hits_of(graph, scored, no_rows())
         resolutions = {"text": resolved[number].resolution}
         if only is not None:
@@ -209,13 +205,20 @@ def search_letters(
             resolutions["type"] = only.resolution
         others = ~np.isin(rows, exact)
         rows, similarity = rows[others], similarity[others]
-        best = np.lexsort((rows, -similarity))
-        scored = (
-            np.concatenate([exact, rows[best]])[:k],
-            np.concatenate([np.ones(len(exact)), similarity[best]])[:k],
-        )
+        scored = _ranked(exact, 1.0, rows, similarity, k)
         answers.append(Answer(hits_of(graph, scored, no_rows()), resolutions, LETTERS))
     return answered(graph, "search", answers, start)
+
+
+def _ranked(
+    first: Rows, score_of_first: float, rows: Rows, scores: NDArray[np.floating], k: int
+) -> Scored:
+    """Return the best entities: those that come first, then the others by score."""
+    best = np.lexsort((rows, -scores))
+    return (
+        np.concatenate([first, rows[best]])[:k],
+        np.concatenate([np.full(len(first), score_of_first), scores[best]])[:k],
+    )
 
 
 def named(graph: KnowledgeGraph, text: str) -> Rows:
