@@ -220,8 +220,8 @@ def _run(build: Build, steps: Sequence[Step]) -> int:
     for step in steps:
         step.prepare(build)
     stages = list(dict.fromkeys(step.stage for step in steps if step.asked_for(build)))
-    progress = Progress(build, stages)
     inputs = build.inputs
+    progress = Progress(build, stages) if staged and inputs.update_of is None else None
     live = None if inputs.previous is None else set(inputs.previous.manifest.spaces)
     for position, stage in enumerate(stages, start=1):
         for step in steps:
@@ -233,7 +233,8 @@ def _run(build: Build, steps: Sequence[Step]) -> int:
         if adds or not pending:
             number = _publish(build, pending)
             live = made
-        progress.end(stage, tell=adds)
+        if progress is not None:
+            progress.end(stage, tell=adds)
     build.spaces.clear()  # closes the memory maps of working files
     return number
 
