@@ -53,8 +53,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
     hpo = graph == "hpo"
     return [
         Measured(
-            name=f"build-{graph}" + "-float32" * exact,
-            title=f"Building an index of {GRAPHS[graph]}" + ", in float32" * exact,
+            name=f"build-{graph}" + "-float32" * options.float32,
+            title=f"Building an index of {GRAPHS[graph]}" + ", in float32" * options.float32,
             seed=0,
             settings={"graph": GRAPHS[graph], "bfloat16": not exact},
             figures=found,

@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 "encodes all of them by ontodex and by SentenceTransformer.encode (its "
                 "defaults: float32, batches of 32, sorted by length). Medians.",
                 "The cosine compares the two vectors of a label, in float64.",
-                "bfloat16 is used where the processor multiplies it natively; on other "
+                "bfloat16 is used where the processor has AMX; on other "
                 "processors ontodex saves padding and overhead alone.",
                 "Matrix products by themselves: the model's linear layers for as many tokens as "
                 "the labels have, 1,024 at a time, by torch.nn.functional.linear, in each "

@@ -84,6 +84,7 @@ class HyperCL:
         self.texts = dict(texts or {})
         self.steps = steps
         self.seen = list(seen)
+        self._made: tuple[tuple[str, ...], Projections] | None = None
 
     @property
     def architecture(self) -> str:
@@ -166,10 +167,12 @@ class HyperCL:
 
     @torch.inference_mode()
     def projections(self, relations: Sequence[str]) -> Projections:
-        """Make projections of relations from their texts."""
-        parts = self.network(torch.from_numpy(self.text.encode(relations)))
-        arrays = {name: part.contiguous().numpy() for name, part in parts.items()}
-        return Projections(residual=self.residual, **arrays)
+        """Make projections of relations from their texts; those made last are kept."""
+        if self._made is None or self._made[0] != tuple(relations):
+            parts = self.network(torch.from_numpy(self.text.encode(relations)))
+            arrays = {name: part.contiguous().numpy() for name, part in parts.items()}
+            self._made = tuple(relations), Projections(residual=self.residual, **arrays)
+        return self._made[1]
 
     def described(self) -> dict[str, Any]:
         """Return the architecture's entry in the manifest of an index."""

@@ -158,7 +158,7 @@ def test_validation_ranks_as_the_evaluation_does(encoder, small_graph):
 def test_a_run_without_a_number_of_steps_stops_by_validation(
     tmp_path, encoder, small_graph, monkeypatch
 ):
-    monkeypatch.setattr(hyper_cl, "EVERY", 10)
+    monkeypatch.setattr(hyper_cl, "VALIDATIONS", 10)
     graph = held_out(small_graph)
     settings = ontodex.HyperCLTraining(queries=64, negatives=64, rank=8, width=64, rate=2e-2)
     measured = []
@@ -182,7 +182,7 @@ def test_a_run_without_a_number_of_steps_stops_by_validation(
 def test_an_interrupted_run_that_stops_by_validation_starts_again(
     tmp_path, encoder, small_graph, monkeypatch
 ):
-    monkeypatch.setattr(hyper_cl, "EVERY", 10)
+    monkeypatch.setattr(hyper_cl, "VALIDATIONS", 10)
     graph = held_out(small_graph)
     settings = ontodex.HyperCLTraining(queries=64, negatives=64, rank=8, width=64, rate=2e-2)
 

@@ -40,8 +40,8 @@ __all__ = ["train_hyper_cl"]
 MAX_STEPS, MAX_STEPS_UNVALIDATED = 1500, 600
 """Largest default number of batches, with validation triples that end the run and without."""
 
-EVERY, PATIENCE = 100, 2
-"""Batches between two validations, and number of validations without a rise that ends a run."""
+VALIDATIONS, PATIENCE = 15, 2
+"""Number of validations of a run, and number of validations without a rise that ends it."""
 
 
 def train_hyper_cl(
@@ -177,7 +177,8 @@ def _run_until_best(
     Afterwards the model has the best weights.
     """
     measure = ValidationRank(graph, model, seed)
-    best = BestCheckpoint(model, run.checkpoints, EVERY, measure, run.quiet, PATIENCE)
+    every = max(1, len(batches) // VALIDATIONS)
+    best = BestCheckpoint(model, run.checkpoints, every, measure, run.quiet, PATIENCE)
     run_training(run, model, batches, groups, callbacks=[best])
     best.restore()
     assert best.best is not None

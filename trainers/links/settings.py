@@ -23,7 +23,7 @@ class HyperCLTraining:
         steps: Number of batches; 0 for 20 passes over the triples, but at least 100 and at most
             600 batches. With ``tune="frozen"`` and validation triples, the default is at most 1,500
             batches, and the run ends when the mean reciprocal rank of the validation triples does
-            not rise for 200 batches.
+            not rise for two fifteenths of them.
         queries: Largest number of queries (head, relation) in a batch, inverse relations included.
         entities: Entities encoded in a batch, with ``tune="full"``.
         negatives: Additional candidates of each query: random entities with ``tune="frozen"``, the
