@@ -24,7 +24,7 @@ from ontodex.loading import (
 from ontodex.opening import expect_folder, open
 from ontodex.readers import read, read_more
 from ontodex.storage.index import Index
-from ontodex.storage.space_names import HIERARCHY, NAME, STAGES, TEXT
+from ontodex.storage.space_names import FIRST_STAGES, HIERARCHY, NAME, STAGES, TEXT
 from ontodex.trainers.links.settings import ComplExTraining, HyperCLTraining
 
 if TYPE_CHECKING:
@@ -62,10 +62,11 @@ def build(
     generation encoded are not encoded again, and processes that read the index are not disturbed.
 
     An index of a graph of at least a thousand entities is built in stages: names are found by their
-    letters at once, by meaning after the stage ``"search"``; the stages ``"links"``,
-    ``"hierarchy"`` and ``"entailment"`` follow. Other processes can open the index as soon as it
-    has names, and ask what the finished stages answer. An interrupted build keeps what is done, and
-    continues when it is called again with the same arguments.
+    letters at once, by meaning after the stage ``"search"``, by definitions as well after
+    ``"texts"``; the stages ``"links"``, ``"hierarchy"`` and ``"entailment"`` follow. Other
+    processes can open the index as soon as it has names, and ask what the finished stages answer.
+    An interrupted build keeps what is done, and continues when it is called again with the same
+    arguments.
 
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
@@ -98,8 +99,9 @@ def build(
             (:func:`ontodex.train_self_strae`).
         training: Settings of the training of projections.
         texts: How the text of an entity is built.
-        first: Stage that follows ``"search"``: ``"links"``, ``"hierarchy"`` or ``"entailment"``.
-        only: The stages to build, beside ``"search"``; by default all.
+        first: Stage that follows ``"search"`` and ``"texts"``, which every index has: ``"links"``,
+            ``"hierarchy"`` or ``"entailment"``.
+        only: The stages to build, beside ``"search"`` and ``"texts"``; by default all.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
         quiet: Print no progress on stderr.
 
@@ -133,9 +135,9 @@ def build(
     stages = [
         stage
         for stage in STAGES
-        if stage == "search" or (stage in chosen and asked_for.get(stage, True))
+        if stage in FIRST_STAGES or (stage in chosen and asked_for.get(stage, True))
     ]
-    stages.sort(key=lambda stage: (stage != "search", stage != first))
+    stages.sort(key=lambda stage: (stage not in FIRST_STAGES, stage != first))
 
     def more_encoders(made: Encoders) -> Encoders:
         hit = gauss = None

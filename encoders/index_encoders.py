@@ -41,6 +41,9 @@ TEXT, LINK, HIERARCHY, CONDITION, ENTAILMENT = (
 )
 """The spaces of an index that have an encoder, and the names of their folders."""
 
+NAME = "name"
+"""The space of names, which the text encoder embeds as well."""
+
 
 @dataclass(frozen=True)
 class Encoders:
@@ -177,16 +180,16 @@ class StoredEncoders:
 
     @cached_property
     def text(self) -> TextEncoder:
-        """The encoder of the text space."""
+        """The encoder of names and texts."""
         from ontodex.encoders.text import TextEncoder
 
         folder, info = self._folder(TEXT), self._index.encoder_info(TEXT)
         if not self._unchanged(TEXT):
             _expect_fingerprint(folder, fingerprint(folder), info["fingerprint"])
         encoder = TextEncoder(folder, self._device)
-        if encoder.dim != self._index.dim(TEXT):
+        if encoder.dim != self._index.dim(NAME):
             raise IndexMismatch(
-                f"{folder}: the index holds vectors of {self._index.dim(TEXT)} dimensions, "
+                f"{folder}: the index holds vectors of {self._index.dim(NAME)} dimensions, "
                 f"its encoder makes {encoder.dim}; build the index anew"
             )
         return encoder

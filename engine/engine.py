@@ -46,7 +46,7 @@ from ontodex.errors import (
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.scoring.word_differences import WordDifferences
 from ontodex.storage.index import Index
-from ontodex.storage.space_names import LINK, TEXT
+from ontodex.storage.space_names import LINK, NAME, TEXT
 
 __all__ = ["Engine"]
 
@@ -142,7 +142,8 @@ class Engine(LinkQuestions):
         be an abbreviation, a name of at least three words that has its letters as initials.
 
         Only the best entities by text and by letters are scored: ``k`` of them, and at least 64.
-        Until the first stage of a build is done, names are compared by letters alone.
+        Until the first stage of a build is done, names are compared by letters alone; until the
+        second is done, labels take the place of texts.
 
         Args:
             text: Any text.
@@ -171,7 +172,7 @@ class Engine(LinkQuestions):
         only = self._links.type_of(type)
         if spans:
             return by_phrase(self.resources, self.searcher, texts, k, only)
-        if TEXT not in self.index.manifest.spaces:
+        if NAME not in self.index.manifest.spaces:
             return search_letters(self.resources, texts, k, only)
         return search(self._text_search, texts, k, lexicon=lexicon, only=only)
 
@@ -258,7 +259,9 @@ class Engine(LinkQuestions):
         Raises:
             SettingsError: If ``texts`` is not a list of texts.
             UnknownEntity: If the graph does not have the type.
+            IndexMismatch: If the texts of the entities are not encoded yet.
         """
+        self.index.expect_built(TEXT)
         return ground(
             self._text_search,
             self._word_differences,
@@ -599,7 +602,8 @@ class Engine(LinkQuestions):
 
     @cached_property
     def _text_search(self) -> TextSearch:
-        return TextSearch.of(self.resources, self.searcher(TEXT), self.hierarchy)
+        texts = self.searcher(TEXT) if TEXT in self.index.manifest.spaces else None
+        return TextSearch.of(self.resources, texts, self.hierarchy)
 
     @cached_property
     def _word_differences(self) -> WordDifferences:

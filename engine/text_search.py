@@ -44,6 +44,9 @@ on the development half of ``benchmarks/everyday_questions.tsv`` and on synonyms
 and definitions of five graphs.
 """
 
+NAMES = (
+    "similarity of names and parents (cosine) and of letters (trigrams); texts are not encoded yet"
+)
 LETTERS = "similarity of letters (trigrams); names and texts are not encoded yet"
 
 LETTERS_WEIGHT, LETTERS_FROM = 0.2, 0.5
@@ -180,7 +183,7 @@ def search(
         resolutions = {"text": resolved[number].resolution}
         if only is not None:
             resolutions["type"] = only.resolution
-        answers.append(Answer(hits, resolutions, METHOD))
+        answers.append(Answer(hits, resolutions, index.method))
     return answered(graph, "search", answers, start)
 
 
@@ -233,7 +236,8 @@ class TextSearch:
     Args:
         graph: The graph of the entities.
         hierarchy: Parents of the entities; ``None`` for a graph without a hierarchy.
-        searcher: Search of the vectors of the entities' texts.
+        searcher: Search of the vectors of the entities' texts; ``None`` before they are encoded,
+            when labels take their place.
         names: Vectors of the names, see :func:`~ontodex.graph.entity_names`.
         owners: Row of the entity of each name, ascending.
         similarity: Similarity of the names by letters.
@@ -246,7 +250,7 @@ class TextSearch:
         self,
         graph: KnowledgeGraph,
         hierarchy: Hierarchy | None,
-        searcher: Searcher,
+        searcher: Searcher | None,
         names: Vectors,
         owners: NDArray[np.int32],
         similarity: NameSimilarity,
@@ -258,13 +262,17 @@ class TextSearch:
         self.spelling = Spelling(graph, similarity, knows)
         self.forms = QueryForms(graph, similarity, completion)
         self._knows = knows
+        self.method = METHOD if searcher is not None else NAMES
+        if searcher is None:
+            labels = names[np.searchsorted(owners, np.arange(graph.n_entities))]
+            searcher = Searcher(Vectors([labels.astype(np.float32)]))
         self._hierarchy, self._searcher = hierarchy, searcher
         self._within: tuple[Rows, Searcher] | None = None
         self._names, self._owners = names, owners
 
     @classmethod
     def of(
-        cls, resources: Resources, searcher: Searcher, hierarchy: Hierarchy | None
+        cls, resources: Resources, searcher: Searcher | None, hierarchy: Hierarchy | None
     ) -> TextSearch:
         """Return the search of an opened index."""
         index = resources.index

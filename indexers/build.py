@@ -31,7 +31,7 @@ from ontodex.indexers.steps.embed_links import (
     TrainLinks,
 )
 from ontodex.indexers.steps.embed_sentences import EmbedSentences
-from ontodex.indexers.steps.encode_texts import EncodeTexts
+from ontodex.indexers.steps.encode_texts import EncodeNames, EncodeTexts
 from ontodex.indexers.steps.fit_grounding import FitGrounding, GroundingFitter
 from ontodex.indexers.steps.learn_links import LearnLinks
 from ontodex.indexers.store import write_candidates, write_store
@@ -64,9 +64,10 @@ def steps_of(
         train: Trains a link encoder if none is given; ``None`` for no training.
         train_kge: Trains KGE vectors; ``None`` for an index without graph features.
         fit_grounding: Fits the rule of grounding; ``None`` for an index without one.
-        stages: The stages in the order in which they are built, ``"search"`` first.
+        stages: The stages in the order in which they are built, ``"search"`` and ``"texts"`` first.
     """
     steps = [
+        EncodeNames(),
         EncodeTexts(),
         FitGrounding(fit_grounding),
         TrainLinks(train),
@@ -114,7 +115,7 @@ def build_index(
         texts: Settings of entity texts. A space whose encoder has its own settings of entity texts
             uses the encoder's settings.
         settings: Further settings that the result depends on, for the manifest.
-        stages: The stages in the order in which they are built, ``"search"`` first.
+        stages: The stages in the order in which they are built, ``"search"`` and ``"texts"`` first.
         more_encoders: Loads encoders that take seconds to load, after names are published; a
             function from ``encoders`` to all encoders.
         quiet: Show no progress on stderr.

@@ -104,12 +104,17 @@ def embed(
 
 
 def map_blocks(
-    source: Embeddings, file: Path, function: Callable[[Embeddings], Embeddings]
+    source: Embeddings,
+    file: Path,
+    function: Callable[[Embeddings], Embeddings] | None = None,
+    *,
+    dtype: type[np.floating] = np.float32,
 ) -> Embeddings:
-    """Apply a function to blocks of rows, and write a raw float32 file of the same shape."""
-    made = map_file(file, source.shape, new=True)
+    """Apply a function, if there is one, to blocks of rows, and write a raw file of that shape."""
+    made = map_file(file, source.shape, new=True, dtype=dtype)
     for start in range(0, len(source), ROWS):
-        made[start : start + ROWS] = function(np.array(source[start : start + ROWS]))
+        block = np.array(source[start : start + ROWS])
+        made[start : start + ROWS] = block if function is None else function(block)
         release(source)
     return made
 
@@ -140,7 +145,7 @@ def _known_rows(
     wanted: NDArray[np.bytes_], keys: NDArray[np.bytes_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of ``wanted`` whose keys are in ``keys``, and their positions in ``keys``."""
-    order = np.argsort(keys)
+    order = np.argsort(keys, kind="stable")  # of equal keys, the first is found
     places = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
     rows = np.flatnonzero(keys[places] == wanted)
     return rows, places[rows]

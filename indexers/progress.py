@@ -79,9 +79,9 @@ def _work(stage: str, graph: KnowledgeGraph) -> int:
     """Return the work of a stage, in characters to encode."""
     labels = sum(map(len, graph.labels))
     definitions = sum(map(len, graph.definitions))
-    if stage == "search":
+    if stage in ("search", "texts"):
         synonyms = sum(len(name) for names in graph.synonyms for name in names)
-        return 2 * labels + 2 * synonyms + definitions
+        return labels + synonyms + (definitions if stage == "texts" else 0)
     if stage == "links":
         return CHARACTERS_OF_TRAINING + CHARACTERS_PER_TRIPLE * graph.n_triples
     return labels if stage == "hierarchy" else labels + definitions

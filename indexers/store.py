@@ -19,7 +19,7 @@ from ontodex.storage.candidates import EXACT_UP_TO, make_candidates, measure_rec
 from ontodex.storage.graph_blobs import graph_blobs, sentence_blobs
 from ontodex.storage.integrity import STORE
 from ontodex.storage.manifest import SpaceInfo
-from ontodex.storage.space_names import CONDITION, GEOMETRIES, NAME, TEXT
+from ontodex.storage.space_names import CONDITION, GEOMETRIES, NAME
 from ontodex.storage.vectors import write_vectors
 
 __all__ = ["write_candidates", "write_store"]
@@ -61,7 +61,7 @@ def write_store(build: Build, folder: Path) -> None:
         )
         for name, space in build.spaces.items()
     }
-    if TEXT in build.spaces:
+    if build.spaces:
         build.made.save(build.inputs.index, folder)
         build.entries.encoders = build.made.described()
 

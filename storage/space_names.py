@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "CONDITION",
     "ENTAILMENT",
+    "FIRST_STAGES",
     "GEOMETRIES",
     "HIERARCHY",
     "HYBRID",
@@ -44,7 +45,8 @@ SENTENCE_SPACES = (ENTAILMENT, SPAN, NAME)
 """Spaces with a vector for each sentence, phrase or name; others have one for each entity."""
 
 STAGES = {
-    "search": (TEXT, NAME),
+    "search": (NAME,),
+    "texts": (TEXT,),
     "links": (LINK, HYBRID, CONDITION),
     "hierarchy": (HIERARCHY,),
     "entailment": (ENTAILMENT, SPAN),
@@ -53,6 +55,9 @@ STAGES = {
 
 Before the first stage is done, an index has names, which are searched by their letters.
 """
+
+FIRST_STAGES = ("search", "texts")
+"""The stages that every index has."""
 
 GEOMETRIES = {
     TEXT: "cosine",

@@ -92,12 +92,12 @@ def build(
     ] = False,
     first: Annotated[
         str,
-        typer.Option(help="What is built after search: links, hierarchy or entailment."),
+        typer.Option(help="What is built after search and texts: links, hierarchy or entailment."),
     ] = "search",
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="Build only search and this: search, links, hierarchy or entailment; may be "
+            help="Build only search, texts and this: links, hierarchy or entailment; may be "
             "repeated.",
             show_default=False,
         ),

@@ -1,4 +1,4 @@
-"""The text space, of every entity's label, synonyms and definition, and the space of names."""
+"""The space of names, and the text space, of every entity's label, synonyms and definition."""
 
 from __future__ import annotations
 
@@ -6,35 +6,55 @@ import numpy as np
 
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import entity_names, entity_texts
-from ontodex.indexers.embed import text_keys
+from ontodex.indexers.embed import map_blocks, map_file, text_keys
+from ontodex.indexers.previous import known_vectors
 from ontodex.indexers.step import Build, Space, Step
 from ontodex.storage.space_names import NAME, TEXT
 
-__all__ = ["EncodeTexts"]
+__all__ = ["EncodeNames", "EncodeTexts"]
+
+
+class EncodeNames(Step):
+    """Encodes the names of all entities; resumes after the last chunk of names."""
+
+    name = "encode names"
+    stage = "search"
+    makes = (NAME,)
+
+    def run(self, build: Build) -> None:
+        """Make the space, whose numbers are stored as float16."""
+        names, encoder = entity_names(build.inputs.graph), build.encoders.text
+        vectors = build.embed(
+            NAME, names.texts, encoder, (TEXT, "fingerprint", encoder.fingerprint)
+        )
+        half = map_blocks(vectors, build.inputs.folder / f"{NAME}.f16", dtype=np.float16)
+        build.spaces[NAME] = Space(names.texts, half, sentences=names)
 
 
 class EncodeTexts(Step):
-    """Encodes the texts and the names of all entities; resumes after the last chunk of texts.
+    """Encodes the texts of all entities; resumes after the last chunk of texts.
 
-    A name that is the whole text of an entity is not encoded again.
+    A text that is a name is not encoded again, unless only the previous generation encoded it,
+    which has the names as float16.
     """
 
     name = "encode texts"
-    stage = "search"
-    makes = (TEXT, NAME)
+    stage = "texts"
+    needs = (NAME,)
+    makes = (TEXT,)
 
     def run(self, build: Build) -> None:
-        """Make both spaces."""
+        """Make the space."""
         texts, encoder = entity_texts(build.inputs.graph, build.inputs.texts), build.encoders.text
         fingerprint = TEXT, "fingerprint", encoder.fingerprint
-        build.spaces[TEXT] = Space(texts, build.embed(TEXT, texts, encoder, fingerprint))
-        names = entity_names(build.inputs.graph)
-        vectors = build.embed(
-            NAME,
-            names.texts,
-            encoder,
-            fingerprint,
-            dtype=np.float16,
-            known=(text_keys(texts), Vectors([build.spaces[TEXT].vectors])),
+        names = build.spaces[NAME]
+        keys = text_keys(names.texts)
+        vectors = map_file(build.inputs.folder / f"{NAME}.f32", names.vectors.shape, new=False)
+        before = known_vectors(build.inputs.previous, NAME, *fingerprint)
+        if before is not None:
+            new = ~np.isin(keys, before[0])
+            keys, vectors = keys[new], vectors[new]
+        known = (keys, Vectors([vectors])) if len(keys) else None
+        build.spaces[TEXT] = Space(
+            texts, build.embed(TEXT, texts, encoder, fingerprint, known=known)
         )
-        build.spaces[NAME] = Space(names.texts, vectors, sentences=names)

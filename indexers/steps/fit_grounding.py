@@ -25,7 +25,7 @@ class FitGrounding(Step):
     """
 
     name = "fit grounding"
-    stage = "search"
+    stage = "texts"
     needs = (TEXT, NAME)
 
     def __init__(self, fit: GroundingFitter | None) -> None:

@@ -102,7 +102,7 @@ def test_graph_and_vectors_come_back(
         assert index.graph.by_tail.tolist() == small_graph.by_tail.tolist()
         encoder = TextEncoder(tiny_encoder, "cpu")
         vectors = encoder.encode(entity_texts(small_graph))
-        assert np.array_equal(all_of(index, "text"), vectors)
+        assert np.allclose(all_of(index, "text"), vectors, atol=1e-6)
         link = engine.resources.encoders.link
         assert np.allclose(all_of(index, "link"), link.entities(vectors), atol=1e-6)
         found, made = (
@@ -300,7 +300,7 @@ def test_nothing_is_taken_over_from_a_damaged_generation(
     monkeypatch.setattr(blobs, "CHECKED_ON_READ", 100)
     with build_plain(small_graph, own_index, tiny_encoder) as engine:
         assert set(entity_texts(small_graph)) <= set(encoded)
-        assert np.array_equal(all_of(engine.index, "text"), wanted)
+        assert np.allclose(all_of(engine.index, "text"), wanted, atol=1e-6)
         assert engine.index.verify() == []
 
 

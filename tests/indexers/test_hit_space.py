@@ -380,7 +380,7 @@ def test_a_graph_without_a_hierarchy_has_no_such_space(
                 IndexMismatch, match="no hierarchy space; build one of a graph with a hierarchy"
             ):
                 _ = engine.resources.encoders.hierarchy
-            with pytest.raises(IndexMismatch, match="no space 'hierarchy'; it has text"):
+            with pytest.raises(IndexMismatch, match="no space 'hierarchy'; it has name, text"):
                 engine.index.vectors("hierarchy")
     with build_plain(
         builder.build(), tmp_path / "asked for", tiny_encoder, hierarchy=tiny_hit

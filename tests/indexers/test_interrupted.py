@@ -17,7 +17,7 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.index_encoders import Encoders, StoredEncoders
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts, write_tsv
+from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_names, entity_texts, write_tsv
 from ontodex.indexers.build import build_index
 from ontodex.indexers.embed import embed
 from ontodex.readers import read
@@ -104,10 +104,10 @@ def test_a_journal_that_says_nothing_or_of_other_texts_is_not_believed(
 ) -> None:
     index = tmp_path / "a.odx"
     interrupted(build_plain, small_graph, index, tiny_encoder)
-    (index / "build.tmp" / "text.json").write_text(journal)
+    (index / "build.tmp" / "name.json").write_text(journal)
     encoded.clear()
     build_plain(small_graph, index, tiny_encoder).close()
-    assert set(entity_texts(small_graph)) <= set(encoded)
+    assert set(entity_names(small_graph).texts) <= set(encoded)
 
 
 def test_vectors_of_other_texts_are_not_taken_up(tmp_path: Path, tiny_encoder: Path) -> None:

@@ -56,7 +56,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], list[str
     return seen
 
 
-SEARCH, LINKS = ["text", "name"], ["text", "name", "link"]
+NAMES, SEARCH, LINKS = ["name"], ["name", "text"], ["name", "text", "link"]
 
 
 def test_each_stage_of_a_first_build_is_published(
@@ -65,7 +65,8 @@ def test_each_stage_of_a_first_build_is_published(
     build(tmp_path / "a.odx").close()
     every = [*LINKS, "hierarchy", "entailment"]
     assert published == [
-        ([], [], ["search", "links", "hierarchy", "entailment"]),
+        ([], [], ["search", "texts", "links", "hierarchy", "entailment"]),
+        (NAMES, ["text"], ["texts", "links", "hierarchy", "entailment"]),
         (SEARCH, ["text"], ["links", "hierarchy", "entailment"]),
         (LINKS, ["text", "link"], ["hierarchy", "entailment"]),
         (every[:-1], ["text", "link", "hierarchy"], ["entailment"]),
@@ -74,7 +75,7 @@ def test_each_stage_of_a_first_build_is_published(
     assert sorted(entry.name for entry in (tmp_path / "a.odx").iterdir()) == [
         "CURRENT",
         "LOCK",
-        "gen-000005",
+        "gen-000006",
     ]
 
 
@@ -84,12 +85,13 @@ def test_a_stage_in_front_is_published_first(
     with build(tmp_path / "a.odx", first="entailment") as engine:
         assert engine.entailed_by("a dog", k=1)
     assert [spaces for spaces, _, _ in published[1:]] == [
+        NAMES,
         SEARCH,
         [*SEARCH, "entailment"],
         [*SEARCH, "entailment", "link"],
         [*SEARCH, "entailment", "link", "hierarchy"],
     ]
-    assert published[2][2] == ["links", "hierarchy"]
+    assert published[3][2] == ["links", "hierarchy"]
 
 
 def test_only_some_stages_are_built(
@@ -102,9 +104,9 @@ def test_only_some_stages_are_built(
     with build(tmp_path / "b.odx", only=["search"]) as engine:
         assert list(engine.index.manifest.spaces) == SEARCH
         assert engine.index.manifest.encoders.keys() == {"text"}
-    with pytest.raises(SettingsError, match="only: expected one of search, links"):
+    with pytest.raises(SettingsError, match="only: expected one of search, texts, links"):
         build(tmp_path / "c.odx", only=["serach"])
-    with pytest.raises(SettingsError, match="first: expected one of search, links"):
+    with pytest.raises(SettingsError, match="first: expected one of search, texts, links"):
         build(tmp_path / "c.odx", first="parents")
 
 
@@ -154,10 +156,13 @@ def test_an_unfinished_index_answers_what_is_done_and_says_when_the_rest_comes(
     with pytest.raises(KeyboardInterrupt):
         build(path)
     assert messages[0] == "similarity of letters (trigrams); names and texts are not encoded yet"
-    assert "cosine" in messages[2]
+    assert messages[2].endswith("(trigrams); texts are not encoded yet")
+    assert (
+        messages[4] == "similarity of names, texts and parents (cosine) and of letters (trigrams)"
+    )
     assert messages[1] == "the build is running"
     assert all(message.startswith("the build expects it at about ") for message in messages[3::2])
-    assert len(messages) == 6
+    assert len(messages) == 8
     with ontodex.open(path, device="cpu") as engine:
         assert engine.tails("dog", "is a", k=1)
         with pytest.raises(IndexMismatch, match="'hierarchy' of this index is not built yet; the"):
@@ -179,9 +184,15 @@ def test_progress_names_the_stages_to_come(
 ) -> None:
     build(tmp_path / "a.odx", quiet=False, train=False, only="hierarchy").close()
     lines = [line for line in capsys.readouterr().err.splitlines() if "ready after" in line]
-    assert [line.split(" ready after ")[0] for line in lines] == ["names:", "search:", "hierarchy:"]
-    assert "; to come: hierarchy, about " in lines[1]
-    assert "to come" not in lines[0] + lines[2]
+    assert [line.split(" ready after ")[0] for line in lines] == [
+        "names:",
+        "search:",
+        "texts:",
+        "hierarchy:",
+    ]
+    assert "; to come: texts, hierarchy, about " in lines[1]
+    assert "; to come: hierarchy, about " in lines[2]
+    assert "to come" not in lines[0] + lines[3]
 
 
 def test_a_build_that_is_likely_to_need_more_memory_than_is_free_says_so(

@@ -53,8 +53,9 @@ def test_steps_make_what_they_say_and_leave_no_working_files(
     with build_plain(
         small_graph, path, tiny_encoder, hierarchy=tiny_hit, entailment=tiny_gauss
     ) as engine:
-        assert list(engine.index.manifest.spaces) == ["text", "name", "hierarchy", "entailment"]
+        assert list(engine.index.manifest.spaces) == ["name", "text", "hierarchy", "entailment"]
         assert set(engine.index.manifest.seconds) == {
+            "encode names",
             "encode texts",
             "embed hierarchy",
             "embed sentences",
@@ -62,7 +63,8 @@ def test_steps_make_what_they_say_and_leave_no_working_files(
             "fit hierarchy",
             "store",
         }
-    assert seen["EncodeTexts"] == {"text.f32", "text.json", "name.f16", "name.json"}
+    assert seen["EncodeNames"] == {"name.f16", "name.f32", "name.json"}
+    assert seen["EncodeTexts"] == {"text.f32", "text.json"}
     assert seen["EmbedHierarchy"] == {"hierarchy.f32", "hierarchy.json"}
     assert seen["EmbedSentences"] == {"entailment.f16", "entailment.json"}
     assert "LearnLinks" not in seen  # there is no link space
