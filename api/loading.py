@@ -59,14 +59,14 @@ def kind_of(folder: Path) -> Kind | None:
     from ontodex.encoders.gauss_cse import GaussCSE
     from ontodex.encoders.hit import HiT
     from ontodex.encoders.hyper_cl import HyperCL
-    from ontodex.encoders.self_strae import SelfStrAE
+    from ontodex.encoders.locate import is_self_strae
 
     kinds = (
         Kind("HiT", "hierarchies", "hierarchy", HiT.is_at),
         Kind("GaussCSE", "entailment", "entailment", GaussCSE.is_at),
         Kind("Hyper-CL", "relations", "encoders", HyperCL.is_at),
         Kind("condition", "similarity under a condition", "encoders", ConditionEncoder.is_at),
-        Kind("Self-StrAE", "texts", "encoders", SelfStrAE.is_at),
+        Kind("Self-StrAE", "texts", "encoders", is_self_strae),
     )
     return next((kind for kind in kinds if kind.is_at(folder)), None)
 

@@ -22,6 +22,7 @@ __all__ = [
     "files_of",
     "findable",
     "fingerprint",
+    "is_self_strae",
     "locate",
     "weights_hash",
 ]
@@ -62,6 +63,11 @@ _MARKS = (
     *(f"{own}/config.json" for own in (HIERARCHY, GAUSSIAN, PAIRS)),
 )
 _SAFE_SUFFIXES = frozenset((".json", ".txt", ".safetensors", ".model", ".md"))
+
+
+def is_self_strae(folder: Path) -> bool:
+    """Return whether a folder holds a Self-StrAE encoder; importing the encoder takes seconds."""
+    return (folder / TREES / "config.json").exists()
 
 
 def locate(name: str) -> Path:

@@ -160,11 +160,6 @@ class SelfStrAE(InputModule):
         """Return the dimension of vectors; a method of sentence-transformers' interface."""
         return self.dim
 
-    @staticmethod
-    def is_at(folder: Path) -> bool:
-        """Return whether a folder holds a Self-StrAE encoder."""
-        return (folder / TREES / "config.json").exists()
-
     @classmethod
     def load(cls, model_name_or_path: str | Path, *_: Any, **__: Any) -> SelfStrAE:
         """Load a folder that :meth:`write` wrote.

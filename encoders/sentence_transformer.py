@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from ontodex.encoders.adapter import add_adapter
-from ontodex.encoders.locate import CROSS
+from ontodex.encoders.locate import CROSS, is_self_strae
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text_reader import Text
 from ontodex.errors import EncoderError
@@ -49,7 +49,7 @@ def load_sentence_transformer(
         raise EncoderError(
             f"{folder}: expected an encoder of texts, found a cross-encoder, which reranks answers"
         )
-    if SelfStrAE.is_at(folder):
+    if is_self_strae(folder):
         return SentenceTransformer(modules=[SelfStrAE.load(folder)], device=device)
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from ontodex.encoders.locate import is_self_strae
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
@@ -170,14 +171,14 @@ def test_a_run_that_learns_nothing_says_so(tmp_path, monkeypatch):
         train_self_strae(
             corpus(2000), tmp_path / "m", settings=SelfStrAETraining(**SMALL, seed=3), quiet=True
         )
-    assert not SelfStrAE.is_at(tmp_path / "m")
+    assert not is_self_strae(tmp_path / "m")
 
 
 def test_a_loss_that_is_no_number_stops_the_run(tmp_path):
     settings = SelfStrAETraining(**SMALL, rate=1e30)
     with pytest.raises(TrainingError, match=r"batch \d+: the loss became"):
         train_self_strae(corpus(200), tmp_path / "m", settings=settings, quiet=True)
-    assert not SelfStrAE.is_at(tmp_path / "m")
+    assert not is_self_strae(tmp_path / "m")
 
 
 @pytest.mark.parametrize(

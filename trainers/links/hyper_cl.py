@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sentence_transformers import SentenceTransformer
 
 from ontodex.encoders.bi_encoder import BiEncoder, query_folder
 from ontodex.encoders.compositions import make_network
@@ -18,22 +17,19 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import LinkNetwork
 from ontodex.encoders.link_architectures import BI_ENCODER
 from ontodex.encoders.link_encoder import LinkEncoder
-from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.best_checkpoint import BestCheckpoint
 from ontodex.trainers.checkpoints import clear_checkpoints, clear_model, expect_own
 from ontodex.trainers.links.batches import LinkBatches
 from ontodex.trainers.links.loss import LinkLoss
-from ontodex.trainers.links.models import (
-    BiEncoderLinkModel,
-    FrozenLinkModel,
-    LinkModel,
-    TunedLinkModel,
-)
+from ontodex.trainers.links.models import FrozenLinkModel, LinkModel
 from ontodex.trainers.links.settings import HyperCLTraining
 from ontodex.trainers.links.validation import ValidationRank
 from ontodex.trainers.run import Run, run_training
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 __all__ = ["train_hyper_cl"]
 
@@ -120,6 +116,10 @@ def train_hyper_cl(
             run_training(run, started, drawn, groups)
     towers: list[SentenceTransformer] = []
     if not frozen:
+        # These import sentence-transformers, which takes seconds.
+        from ontodex.encoders.sentence_transformer import load_tunable
+        from ontodex.trainers.links.tuned_models import BiEncoderLinkModel, TunedLinkModel
+
         count = settings.towers if network is None else 1
         towers = [load_tunable(encoder.folder, encoder.device) for _ in range(count)]
         inputs = names, relations, settings.max_tokens

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from ontodex.encoders.device import choose_device
+from ontodex.encoders.locate import is_self_strae
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
@@ -70,7 +71,7 @@ def train_self_strae(
     """
     settings, device = settings or SelfStrAETraining(), choose_device(device)
     unit = "sentence", settings.batch
-    run = Run(folder, device, settings.seed, quiet, replaces=SelfStrAE.is_at(folder), unit=unit)
+    run = Run(folder, device, settings.seed, quiet, replaces=is_self_strae(folder), unit=unit)
     expect_own(folder, run.replaces)
     tokenizer = train_tokenizer(texts, settings.vocabulary)
     sentences = TokenisedSentences.of(texts, tokenizer, settings.max_tokens)
