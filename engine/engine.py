@@ -135,11 +135,12 @@ class Engine(LinkQuestions):
 
         The score of the others is a weighted mean of cosines between ``text`` and an entity's best
         name (labels, synonyms and parts of a label such as "Bread & Rolls"), its whole text, and
-        the labels of its parents, and of the similarity of letters of its best name. Letters have
-        the more weight, the more words of ``text`` are unknown. The best name may also be one that
-        matches ``text`` in another form (such as the plural), with its spelling corrected, or with
-        a word replaced by another of the same meaning, a single sentence of it, or, if ``text`` may
-        be an abbreviation, a name of at least three words that has its letters as initials.
+        the labels of its parents, of the similarity of letters of its best name, and of whether a
+        name has all words of ``text``. Letters have the more weight, the more words of ``text`` are
+        unknown. The best name may also be one that matches ``text`` in another form (such as the
+        plural), with its spelling corrected, or with a word replaced by another of the same
+        meaning, a single sentence of it, or, if ``text`` may be an abbreviation, a name of at least
+        three words that has its letters as initials.
 
         Only the best entities by text and by letters are scored: ``k`` of them, and at least 64.
         Until the first stage of a build is done, names are compared by letters alone; until the

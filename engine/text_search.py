@@ -30,11 +30,12 @@ from ontodex.graph.sentences import label_parts, sentences
 from ontodex.graph.text import in_words
 from ontodex.scoring.name_completion import NameCompletion
 from ontodex.scoring.name_similarity import NameSimilarity, plain
+from ontodex.scoring.word_differences import words_of
 from ontodex.storage.space_names import NAME
 
 __all__ = ["Parts", "Query", "TextSearch", "named", "search", "search_letters"]
 
-METHOD = "similarity of names, texts and parents (cosine) and of letters (trigrams)"
+METHOD = "similarity of names, texts and parents (cosine), of letters (trigrams) and of words"
 
 TEXT_WEIGHT, PARENTS_WEIGHT = 0.5, 0.25
 """Weights of the cosines with the text of an entity and with the labels of its parents.
@@ -45,7 +46,8 @@ and definitions of five graphs.
 """
 
 NAMES = (
-    "similarity of names and parents (cosine) and of letters (trigrams); texts are not encoded yet"
+    "similarity of names and parents (cosine), of letters (trigrams) and of words; texts are not "
+    "encoded yet"
 )
 LETTERS = "similarity of letters (trigrams); names and texts are not encoded yet"
 
@@ -54,6 +56,13 @@ LETTERS_WEIGHT, LETTERS_FROM = 0.2, 0.5
 
 UNKNOWN_WEIGHT = 1.0
 """Weight of the similarity of letters, times the share of unknown words."""
+
+WORDS_WEIGHT, WORDS_FROM = 0.12, 0.3
+"""Weight of a name that has all words of the query, and least similarity of letters of such names.
+
+On five graphs, labels of which one word is left out, the others shuffled, have a mean reciprocal
+rank of .813 with it and .772 without; other kinds of queries do not change.
+"""
 
 CORRECTED, FORM, ABBREVIATED = 0.97, 0.97, 0.9
 VARIANT, PART, SENTENCE = 0.93, 0.97, 0.97
@@ -116,12 +125,14 @@ class Parts:
         parents: Mean cosine with the labels of the parents; with the own label without any.
         letters: Similarity of letters of the best name; 1 if the query is a part of the label, but
             for plural and singular.
+        words: 1 if a name has all words of the query, in any order; else 0.
     """
 
     names: Floats
     texts: Floats
     parents: Floats
     letters: Floats
+    words: Floats
 
     def score(self, unknown: float) -> Floats:
         """Return the scores of the entities, between -1 and 1.
@@ -136,9 +147,11 @@ class Parts:
             + TEXT_WEIGHT * self.texts
             + PARENTS_WEIGHT * self.parents
             + LETTERS_WEIGHT * strong
+            + WORDS_WEIGHT * self.words
             + unknown * self.letters
         )
-        return np.asarray(total / (1 + TEXT_WEIGHT + PARENTS_WEIGHT + LETTERS_WEIGHT + unknown))
+        weights = 1 + TEXT_WEIGHT + PARENTS_WEIGHT + LETTERS_WEIGHT + WORDS_WEIGHT + unknown
+        return np.asarray(total / weights)
 
 
 def search(
@@ -426,7 +439,17 @@ class TextSearch:
         if query.term.row is None:
             letters[self._has_part(query.term.words, rows)] = 1.0
         names = self._best_names(vectors, factors, rows)
-        return Parts(names, texts, self._parents(vectors[0], rows), letters)
+        words = self._has_words(query.term.words, rows, letters)
+        return Parts(names, texts, self._parents(vectors[0], rows), letters, words)
+
+    def _has_words(self, text: str, rows: Rows, letters: Floats) -> Floats:
+        """Return 1 for each entity of which a name has all words of a text, else 0."""
+        asked, found = words_of(text), np.zeros(len(rows))
+        for place in np.flatnonzero(letters > WORDS_FROM).tolist() if asked else ():
+            row = int(rows[place])
+            names = (in_words(self.graph.labels[row]), *self.graph.synonyms[row])
+            found[place] = any(asked <= words_of(name) for name in names)
+        return found
 
     def _has_part(self, text: str, rows: Rows) -> NDArray[np.bool_]:
         """Return whether a text is a part of the label of each entity, singular or plural."""

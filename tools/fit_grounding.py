@@ -42,7 +42,7 @@ def _asked(path: Path) -> Asked:
             index.vectors(NAME),
             settings_from(TextSettings, index.manifest.settings["texts"], str(path)),
             encoder.encode,
-            encoder.tokens,
+            encoder.knows,
         )
         if asked is None:
             sys.exit(f"{path}: expected synonyms to hold out, found too few")

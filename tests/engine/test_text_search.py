@@ -19,8 +19,8 @@ def built(graph, folder, encoder):
     return ontodex.build(graph, folder, encoders=encoder, device="cpu", quiet=True, **SETTINGS)
 
 
-@pytest.mark.parametrize("text", ["the hare", "wild horse of the forest"])
-def test_the_score_is_a_weighted_mean_of_four_similarities(
+@pytest.mark.parametrize("text", ["the hare", "wild horse of the forest", "fox common"])
+def test_the_score_is_a_weighted_mean_of_five_similarities(
     tmp_path, small_graph, tiny_encoder, text
 ):
     with built(small_graph, tmp_path / "farm.odx", tiny_encoder) as engine:
@@ -43,9 +43,16 @@ def test_the_score_is_a_weighted_mean_of_four_similarities(
         letters[rows] = similarity
         corrected, unknown = engine._text_search.spelling.corrected(text)
         assert (corrected, unknown) == (None, 0)
+        asked = set(text.split()) - {"the", "of"}
+        words = [
+            any(asked <= set(name.split()) for name in (graph.labels[row], *graph.synonyms[row]))
+            for row in range(graph.n_entities)
+        ]
+        assert any(words) == (text != "wild horse of the forest")
+        strong = np.maximum(0, letters - 0.5) / 0.5
         wanted = (
-            best + 0.5 * texts + 0.25 * above + 0.2 * np.maximum(0, letters - 0.5) / 0.5
-        ) / 1.95
+            best + 0.5 * texts + 0.25 * above + 0.2 * strong + 0.12 * np.array(words)
+        ) / 2.07
         hits = engine.search(text, k=100, lexicon=False)
         found = {hit.id: hit.score for hit in hits}
         assert len(found) == graph.n_entities
