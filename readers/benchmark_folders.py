@@ -307,7 +307,7 @@ class _Texts(NamedTuple):
 
 def _name(identifier: str, name: str) -> _Texts:
     """Return a name; the name of a synset is followed by its gloss."""
-    label, comma, gloss = name.partition(", ") if SYNSET.fullmatch(identifier) else (name, "", "")
+    label, _, gloss = name.partition(", ") if SYNSET.fullmatch(identifier) else (name, "", "")
     return _Texts(label.replace("_", " "), definition=gloss)
 
 
