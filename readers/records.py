@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, combinations
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from ontodex.readers.record_rows import (
 )
 from ontodex.readers.table_files import read_table
 from ontodex.readers.tables.table import Table
-from ontodex.readers.tables.values import LETTER, plain, whole_name
+from ontodex.readers.tables.values import plain, whole_name
 from ontodex.readers.tables.workbooks import Sheet
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
     "unwrapped",
 ]
 
-LINK_NAMES = ("label", "name", "key", "type")
+LINK_NAMES = ("label", "name", "key")
 """Keys whose value is the relation of a link that has no more specific key for it."""
 
 MOST_KEYS = 1000
@@ -60,9 +60,6 @@ INSIDE = ("attributes", "permissible_values")
 
 ABOUT = frozenset(("meta", "metadata", "head", "header", "info", "context", "@context", "prefixes"))
 """Keys of objects that describe the document."""
-
-MOST_MAPS = 100
-"""Maximal number of maps from ids in one object."""
 
 FREE, MOST_EMPTY = 1_000_000, 100
 """A table of records may have ``FREE`` cells, plus ``MOST_EMPTY`` for each filled cell."""
@@ -138,7 +135,7 @@ def read_records(
         for record in entities:
             rows.add(record)
             _expect_few(len(rows.columns), builder.source)
-        told = [rows.link(link) for link in _with_relations(links)]
+        told = [rows.link(_with_relation(link)) for link in links]
     except RecursionError:
         raise ReadError("expected objects less deep in one another", builder.source) from None
     for found in filter(any, (told, rows.found + rows.inside)):
@@ -158,28 +155,15 @@ def is_link(names: tuple[str, ...]) -> bool:
     return names_ends(names) and (triples_mapping(names) is not None or own_columns(names) is None)
 
 
-def _with_relations(links: Sequence[Record]) -> list[Record]:
-    """Return links with a relation from a less specific key, if they have no specific one.
-
-    Such a key is used if its values recur; if no key has recurring values, any of them is used.
-    """
-    said = {
-        name: [link[name] for link in links if isinstance(link.get(name), str)]
-        for name in LINK_NAMES
-    }
-    shared = [name for name, values in said.items() if len({*values}) < len(values)]
-    names = [name for name in LINK_NAMES if name in shared] or LINK_NAMES
-    return [_with_relation(link, names) for link in links]
-
-
-def _with_relation(link: Record, names: Sequence[str]) -> Record:
+def _with_relation(link: Record) -> Record:
+    """Return a link with a relation from a less specific key, if it has no specific one."""
     inside = [
         key
         for value in link.values()
         if isinstance(value, dict) and not is_named(value)
         for key in value
     ]
-    said = next((link[name] for name in names if isinstance(link.get(name), str)), None)
+    said = next((link[name] for name in LINK_NAMES if isinstance(link.get(name), str)), None)
     return link if said is None or triples_mapping([*link, *inside]) else {**link, "relation": said}
 
 
@@ -210,7 +194,7 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
     if any(is_children(key, value) for key, value in document.items()):
         return {name: [document]}
     if isinstance(graph := document.get(TRAPI), dict):
-        return lists_of(graph, name)
+        return {key: under_ids(one) for key, one in graph.items() if is_map_of_records(one)}
     objects = {key: value for key, value in document.items() if isinstance(value, dict)}
     if schema := _schema(document):
         return schema
@@ -220,8 +204,6 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
         maps = {key: under_ids(value) for key, value in beside.items()}
         order = [key for key in document if key in maps or key in lists]
         return {key: maps[key] if key in maps else lists[key] for key in order}
-    if maps := _maps_of_ids(objects):
-        return maps
     if len(objects) == 1 and (inside := lists_of(next(iter(objects.values())), name)):
         return inside
     named: list[Record] = [
@@ -230,28 +212,6 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
     if 2 * len(named) > len(document):
         return {name: named}
     return {name: [document]} if is_named(document) and len(document) <= MOST_KEYS else {}
-
-
-def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
-    """Return the objects of several maps from ids, such as the classes and slots of LinkML.
-
-    Keys are ids if they differ between the maps, or are numbers. Keys that recur are properties;
-    the result is then empty.
-
-    >>> classes, slots = {"dog": {"is_a": "pet"}, "pet": {}}, {"age": {"range": "number"}}
-    >>> found = _maps_of_ids({"classes": classes, "slots": slots})
-    >>> found["classes"], found["slots"]
-    ([{'id': 'dog', 'is_a': 'pet'}, {'id': 'pet'}], [{'id': 'age', 'range': 'number'}])
-    >>> _maps_of_ids({"NO": {"names": {"en": "Norway"}}, "SE": {"names": {"en": "Sweden"}}})
-    {}
-    """
-    maps = {key: value for key, value in objects.items() if value and is_map_of_records(value)}
-    keys = [{name for name in value if LETTER.search(name)} for value in maps.values()]
-    if not 1 < len(maps) <= MOST_MAPS or any(
-        2 * len(one & other) > min(len(one), len(other)) for one, other in combinations(keys, 2)
-    ):
-        return {}
-    return {key: under_ids(value) for key, value in maps.items()}
 
 
 def _schema(document: Mapping[str, Any]) -> dict[str, list[Record]]:

@@ -15,7 +15,7 @@ from ontodex.readers.mapping.keys import are_counted, is_key, relation_label, ta
 from ontodex.readers.mapping.paths import path_separator
 from ontodex.readers.problems import INSPECT
 from ontodex.readers.tables.entities import EntityRows
-from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
+from ontodex.readers.tables.found_rows import FoundRows, Link
 from ontodex.readers.tables.mapping import RelationColumn, TableMapping
 from ontodex.readers.tables.paths import ARROW, categories_in, names_by_level, path_of
 from ontodex.readers.tables.table import Table
@@ -42,9 +42,6 @@ CODE = re.compile(r"[\w.:/-]{1,20}")
 """A cell that may be the id of a row although no column has the name of an id."""
 
 ADDRESS = re.compile(r"@|://")
-
-BY_KEY = 0.9
-"""Minimal share of values of a column that occur in a key column, such as e-mail addresses."""
 
 BY_LABEL = 4
 """Values name rows by label only if at least one in ``BY_LABEL`` distinct values names a row."""
@@ -263,12 +260,11 @@ def _with_relations(
     """
     flags = {column for column, words in mapping.negation.items() if "true" in words}
     columns = [column for column, name in others.items() if name and column not in flags]
-    guesses = _Relations(entities, table, columns)
     relations = dict[str, RelationColumn]()
     synonyms = [*mapping.synonyms]
     ignored = {column: "without a name" for column, name in others.items() if not name}
     for column in columns:
-        of = RelationColumn() if column in mapping.paths else guesses.of(column)
+        of = RelationColumn() if column in mapping.paths else _relation(column, entities, table)
         if isinstance(of, RelationColumn):
             name = others[column]
             label = relation_label(name, [*others.values()])
@@ -284,77 +280,51 @@ def _with_relations(
     return replace(mapping, synonyms=tuple(synonyms), relations=relations, ignored=ignored)
 
 
-class _Relations:
-    """Guesses which columns are relations.
+def _relation(column: str, entities: EntityRows, table: Table) -> RelationColumn | str:
+    """Return the relation in a column, :data:`SYNONYMS`, or the reason to ignore the column.
 
     Args:
+        column: The column.
         entities: The rows, read with the mapping without relations.
-        table: The table, with the names of other tables.
-        columns: The columns that may be relations.
+        table: The table, with the names of other tables; receives a column that is left out.
     """
-
-    def __init__(self, entities: EntityRows, table: Table, columns: Sequence[str]) -> None:
-        self._table, self._entities, self._found = table, entities, entities.found
-        self._keys = {
-            column: key
-            for column, at in zip(columns, entities.at(columns), strict=True)
-            if column not in entities.mapping.paths
-            and (key := _key([(identifier, cells[at]) for identifier, cells in entities.stated]))
-        }
-        self._are_counted = are_counted(self._found.ids)
-
-    def of(self, column: str) -> RelationColumn | str:
-        """Return the relation in a column, :data:`SYNONYMS`, or the reason to ignore it."""
-        links = self._entities.links_in(column)
-        of = self._named(column, links)
-        row = self._found.row_by(of, self._keys.get(of.by, {}))
-        links = FoundRows.told(links, row, NOTHING)
-        if not links:
-            return "empty"
-        parts = [part for _, part in links]
-        are_numbers = 2 * sum(bool(NUMBER.fullmatch(part)) for part in parts) > len(parts)
-        is_foreign = bool(are_numbers and table_of(column, self._table.others))
-        own = 0 if is_foreign else sum(row(part) == identifier for identifier, part in links)
-        if 2 * own > len(links):
-            words = sum(bool(LETTER.search(part)) for part in parts)
-            return SYNONYMS if 2 * words > len(parts) else "repeats the ids"
-        values = Counter(parts)
-        if self._table.join and column in self._table.join.keys:
-            why = ""
-        elif is_foreign:
-            why = "numbers of another table"
-        elif own > CODED * len(links) and len(values) == len(links):
-            why = "codes of another kind"
-        else:
-            why = _why_not(values, sum(n for part, n in values.items() if row(part)))
-        if not why:
-            return of
-        self._table.left_out[column] = why
-        return why
-
-    def _named(self, column: str, links: Sequence[Link]) -> RelationColumn:
-        """Return a relation that says how the values of a column name rows."""
-        values = {part for _, part in links}
-        for other, key in self._keys.items():
-            others = sum(key.get(part, head) != head for head, part in links)
-            if links and others >= BY_KEY * len(links):
-                return RelationColumn(by=other)
-        numbers = sum(bool(NUMBER.fullmatch(part)) for _, part in links)
-        if self._are_counted and not is_key(column) and 2 * numbers > len(links):
-            return RelationColumn(by="nothing")
-        by_label = len(values) <= BY_LABEL * sum(bool(self._found.row(value)) for value in values)
-        return RelationColumn(by="any" if by_label else "id")
+    found, links = entities.found, entities.links_in(column)
+    of = _named(column, links, found)
+    row = found.row_by(of, {})
+    links = FoundRows.told(links, row, NOTHING)
+    if not links:
+        return "empty"
+    parts = [part for _, part in links]
+    is_foreign = bool(_are_numbers(links) and table_of(column, table.others))
+    own = 0 if is_foreign else sum(row(part) == identifier for identifier, part in links)
+    if 2 * own > len(links):
+        words = sum(bool(LETTER.search(part)) for part in parts)
+        return SYNONYMS if 2 * words > len(parts) else "repeats the ids"
+    values = Counter(parts)
+    if table.join and column in table.join.keys:
+        return of
+    if is_foreign:
+        why = "numbers of another table"
+    elif own > CODED * len(links) and len(values) == len(links):
+        why = "codes of another kind"
+    else:
+        why = _why_not(values, sum(n for part, n in values.items() if row(part)))
+    if why:
+        table.left_out[column] = why
+    return why or of
 
 
-def _key(cells: Sequence[Link]) -> dict[str, str]:
-    """Return the ids of rows by their cells in a column, or an empty dict if it is not a key.
+def _named(column: str, links: Sequence[Link], found: FoundRows) -> RelationColumn:
+    """Return a relation that says how the values of a column name rows."""
+    if not is_key(column) and _are_numbers(links) and are_counted(found.ids):
+        return RelationColumn(by="nothing")
+    values = {part for _, part in links}
+    by_label = len(values) <= BY_LABEL * sum(bool(found.row(value)) for value in values)
+    return RelationColumn(by="any" if by_label else "id")
 
-    Args:
-        cells: (id of the row, cell) for each cell of the column.
-    """
-    key, filled = keys_of(cells), sum(bool(LETTER.search(cell)) for _, cell in cells)
-    is_key = not are_yes_and_no(key) and are_short(key)
-    return key if is_key and len(key) == filled >= APART * len(cells) > 0 else {}
+
+def _are_numbers(links: Sequence[Link]) -> bool:
+    return 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
 
 
 def _why_not(values: Counter[str], rows: int) -> str:

@@ -21,8 +21,8 @@ __all__ = ["FEW", "LOOKED_AT", "guess_mapping", "header_of", "of_table"]
 LOOKED_AT = 20
 """Number of rows in which no cell of the header may recur, if only one of its names is known."""
 
-LONGEST_NAME = 40
-"""Maximal number of letters of an unknown column name, without a remark in brackets after it."""
+LONGEST_NAME = 50
+"""Maximal number of letters of an unknown column name."""
 
 NAME = re.compile(r"[#%_]?\s*\w[^{}<>|]*")
 """A possible name of a column; paths and JSON objects do not match."""
@@ -165,7 +165,7 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     below = [cells for cells in rows[1:] if len(cells) == len(names)]
     are_names = (
         all(LETTER.search(name) and NAME.fullmatch(name) for name in named)
-        and max(map(len, map(_without_remark, names)), default=0) <= LONGEST_NAME
+        and max(map(len, names), default=0) <= LONGEST_NAME
     )
     columns = [{cell.strip() for cell in column} for column in zip(*below, strict=True)]
     recur = any(
@@ -179,17 +179,6 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
         and len({*names}) == len(names)
         and not recur
         and 2 * len(below) > len(rows[1:])
-    )
-
-
-def _without_remark(name: str) -> str:
-    """Return a column name without a remark in brackets at its end: "ID (supplied by NCBI)"."""
-    return (
-        name.partition("(")[0]
-        if name.endswith(")")
-        else name.partition("[")[0]
-        if name.endswith("]")
-        else name
     )
 
 

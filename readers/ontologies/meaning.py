@@ -53,13 +53,6 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
             f"no name is in the language {statements.language!r}; labels are taken from "
             f"{', '.join(taken)} (language=, --language)"
         )
-    further = statements.further_links_of_claims()
-    if len(further):
-        problems.remark(
-            f"read {len(statements.claims):,} statement(s) that are nodes as the links that they "
-            f"state; left out {len(further):,} further link(s) of such nodes, the first by "
-            f"{statements.terms[int(further[0, 1])]}"
-        )
     prefixes = statements.all_prefixes()
     builder.prefixes.update(prefixes)
     ontology, present = Ontology(statements), statements.present()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain
 from urllib.parse import unquote
 
 import numpy as np
@@ -16,7 +15,7 @@ from ontodex.graph import vocabulary as rdf
 from ontodex.graph.builder import LANGUAGE, expect_synonyms
 from ontodex.graph.names import language_rank
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand, local_name, looks_like_identifier
-from ontodex.readers.ontologies.reified import PARTS, Claim, reified, wikibase_claims
+from ontodex.readers.ontologies.reified import reified, wikibase_claims
 
 __all__ = ["RdfStatements", "expect_in_proportion", "most_facts"]
 
@@ -219,9 +218,9 @@ class RdfStatements:
     def links(self) -> NDArray[np.int32]:
         """Subject, predicate and object of each link, ``int32`` of shape (links, 3).
 
-        Predictions are left out. A node that states a link (:attr:`claims`) is replaced by this
-        link. A link to a replaced resource (:meth:`present`) becomes a link to the replacement,
-        unless the replacement is the subject of the link; such a link is left out.
+        Predictions are left out. A node that states a link, such as an ``rdf:Statement``, is
+        replaced by this link. A link to a replaced resource (:meth:`present`) becomes a link to the
+        replacement, unless the replacement is the subject of the link; such a link is left out.
         """
         stated, nodes = self._stated
         kept = self._links()
@@ -253,14 +252,10 @@ class RdfStatements:
         return kept[~(np.isin(kept[:, 1], list(kinds)) & np.isin(kept[:, 2], list(marked)))]
 
     @cached_property
-    def claims(self) -> list[Claim]:
-        """Links that are stated by nodes such as an ``rdf:Statement``."""
-        return [*reified(self._links(), self.numbers)]
-
-    @cached_property
     def _stated(self) -> tuple[Links, set[int]]:
         """Links that nodes state, of shape (links, 3), and these nodes."""
-        claims, links = list(self.claims), self._links()
+        links = self._links()
+        claims = [*reified(links, self.numbers)]
         for claim, direct in list(wikibase_claims(links, self.numbers, self.terms)):
             claims.append(claim._replace(predicate=self.number(direct)))
         nodes = {claim.node for claim in claims}
@@ -272,18 +267,6 @@ class RdfStatements:
             and not any(self.terms[end].startswith("_:") for end in claim[1:])
         ]
         return np.array(stated, dtype=np.int32).reshape(-1, 3), nodes
-
-    def further_links_of_claims(self) -> Links:
-        """Return the links of nodes that state a link, other than the parts of the stated link.
-
-        Types are left out, and so are the links of OWL's annotated axioms, as annotations are not
-        read.
-        """
-        links, parts = self._links(), self.numbers([*chain(*chain(*PARTS)), rdf.TYPE])
-        axioms = links[np.isin(links[:, 1], list(self.numbers(PARTS[-1][0]))), 0]
-        nodes = {claim.node for claim in self.claims} - set(axioms.tolist())
-        of_claims = np.isin(links[:, 0], list(nodes)) & ~np.isin(links[:, 1], list(parts))
-        return links[of_claims]
 
     def present(self) -> dict[int, int]:
         """Return the replacement of each replaced resource.
