@@ -106,7 +106,6 @@ def opened(sources: Sequence[Any], session: Session) -> list[Piece]:
         Table(
             name,
             frozenset(names) - {name, ""},
-            is_alone=len(names) == 1,
             negated=session.settings.negated,
             mappings=session.settings.mappings,
             declared=_declared(piece.source),
@@ -326,7 +325,6 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
             table = Table(
                 join.table,
                 others - {join.table, ""},
-                is_alone=False,
                 negated=session.settings.negated,
                 declared=piece.source.table.declared,
                 mappings=(join,) if id(join) in given else (),
