@@ -81,8 +81,7 @@ def guess_entities(
     """
     table.own_labels = header.are_labelled
     columns = header.mapping.columns
-    fitting = [row for row in rows if len(row[1]) == len(columns)]
-    lines = [cells for _, cells in fitting]
+    lines = [cells for _, cells in rows]
     header = _identified(lines, _with_filled_labels(lines, header))
     paths = _path_columns(lines, header)
     if not (table.is_of_others or header.are_labelled):
@@ -97,7 +96,7 @@ def guess_entities(
         },
         level_of=level_of,
     )
-    entities = EntityRows(mapping, columns, fitting, Table(negated=table.negated), lambda *_: None)
+    entities = EntityRows(mapping, columns, rows, Table(negated=table.negated), lambda *_: None)
     others = {one: header.names[one] for one in header.others if one != own}
     return _with_relations(mapping, others, entities, table)
 

@@ -108,9 +108,9 @@ class EntityRows(Layout):
     Args:
         mapping: What the columns hold; relations may be missing.
         columns: Names of the columns.
-        rows: (number, cells) of every row.
+        rows: (number, cells) of every row, as wide as the header.
         table: Receives the ids; says whether negated rows are read, or all others.
-        report: Receives rows that are not as wide as the header, and rows without an id or a label.
+        report: Receives rows without an id or a label.
 
     Attributes:
         named: (id, labels, cells) of every row that is an entity.
@@ -132,13 +132,13 @@ class EntityRows(Layout):
     ) -> None:
         super().__init__(mapping, columns)
         self._report = report
-        fitting = [row for row in rows if self._fits(row)]
         levels = self.at(mapping.levels)
         if levels:
-            names = names_by_level((cells for _, cells in fitting), levels)
-            fitting = [
+            rows = [*rows]
+            names = names_by_level((cells for _, cells in rows), levels)
+            rows = [
                 (number, [*cells, path_of(found)])
-                for (number, cells), found in zip(fitting, names, strict=True)
+                for (number, cells), found in zip(rows, names, strict=True)
             ]
         is_path = (mapping.path, *mapping.parent, *mapping.relations)
         read = [name for name in mapping.paths if name in is_path and name in self._places]
@@ -149,7 +149,7 @@ class EntityRows(Layout):
         if levels and not mapping.level_of:
             self.path = self.width
         self.found = FoundRows(table.ids)
-        self.named = [*self._named(fitting, self.at(mapping.obsolete))]
+        self.named = [*self._named(rows, self.at(mapping.obsolete))]
         rows_that_hold = [
             (identifier, cells)
             for identifier, _, cells in self.named
@@ -157,16 +157,6 @@ class EntityRows(Layout):
         ]
         self.stated = rows_that_hold
         self.denied = 0 if table.negated else len(self.named) - len(rows_that_hold)
-
-    def _fits(self, row: tuple[int, Sequence[str]]) -> bool:
-        """Return whether a row is as wide as the header; if it is not, report it."""
-        if len(row[1]) != self.width:
-            self._report(self._no_entity(row[1]), row[0])
-        return len(row[1]) == self.width
-
-    def _no_entity(self, cells: Sequence[str]) -> str:
-        found = f"found {len(cells)}: {' | '.join(cells)[:60]!r}"
-        return f"expected {self.width} columns and an id or label, {found}"
 
     def _named(
         self, rows: Rows, obsolete: Sequence[int]
@@ -180,7 +170,8 @@ class EntityRows(Layout):
             candidates = [*(cells[at] for at in self.id), *self._own_path(cells), *labels]
             identifier = next(filter(None, map(one_line, candidates)), "")
             if not identifier:
-                self._report(self._no_entity(cells[: self.width]), number)
+                found = " | ".join(cells[: self.width])[:60]
+                self._report(f"expected an id or label, found {found!r}", number)
                 continue
             self.found.add(identifier, next(iter(labels), identifier))
             yield identifier, labels, cells

@@ -215,7 +215,7 @@ def test_a_taxonomy_with_ids_and_a_table_of_its_paths_meet_in_any_order(
 
 def test_a_faulty_row_of_a_table_of_paths_is_named(write) -> None:
     path = write("a.csv", "id,path\n1,A > B\n2,A > B > C,3,4\n,\n5,A > D\n")
-    with pytest.warns(ReadWarning, match="a.csv:3: expected 2 columns and an id or label, found 4"):
+    with pytest.warns(ReadWarning, match="a.csv:3: expected 2 columns, found 4"):
         graph = read(path)
     assert graph.skipped == 2
     assert says(graph)["known"] == {("1", "is_a", "A"), ("5", "is_a", "A")}
