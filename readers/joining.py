@@ -12,12 +12,11 @@ from typing import NamedTuple
 from ontodex.errors import ReadError
 from ontodex.graph.names import normalise
 from ontodex.readers.mapping.guess import header_of
+from ontodex.readers.mapping.headers import is_key
 from ontodex.readers.mapping.joins import KeyedTable, guess_joins
-from ontodex.readers.mapping.keys import is_key
 from ontodex.readers.mapping.triples import ends_of, triples_mapping
 from ontodex.readers.problems import Noted, Problems
-from ontodex.readers.record_rows import Record
-from ontodex.readers.records import are_alike, cell_of, is_link, unwrapped
+from ontodex.readers.records import Record, are_alike, cell_of, is_link, unwrapped
 from ontodex.readers.tables.keys import Resolved, resolved
 from ontodex.readers.tables.mapping import TableMapping, chosen_mapping
 from ontodex.readers.tables.rows import mapped_header, rows_of

@@ -29,9 +29,9 @@ from ontodex.readers.files import ZIP, head_of
 from ontodex.readers.formats import FOLDER, Format, NamedFormat, Source
 from ontodex.readers.graph_xml import GEXF, GRAPHML
 from ontodex.readers.ontologies.obo import FORMAT as OBO
+from ontodex.readers.ontologies.owl_axioms import FORMAT as OWL_XML
 from ontodex.readers.ontologies.owl_functional import FORMAT as OWL_FUNCTIONAL
 from ontodex.readers.ontologies.owl_manchester import FORMAT as OWL_MANCHESTER
-from ontodex.readers.ontologies.owl_xml import FORMAT as OWL_XML
 from ontodex.readers.ontologies.rdf import JSON_LD, RDF_XML, TEXT_FORMATS
 from ontodex.readers.problems import Problems
 from ontodex.readers.sentences import FORMAT as SENTENCES

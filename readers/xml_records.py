@@ -14,8 +14,7 @@ from ontodex.errors import ReadError
 from ontodex.graph.names import language_rank
 from ontodex.readers.files import opened
 from ontodex.readers.mapping.headers import ID
-from ontodex.readers.record_rows import LABELS, Record, is_named, key_of
-from ontodex.readers.records import is_link
+from ontodex.readers.records import LABELS, Record, is_link, is_named, key_of
 from ontodex.readers.xml_guard import XML, GuardedXml, kind_of, language_of, well_formed
 
 __all__ = ["xml_records", "xml_root"]

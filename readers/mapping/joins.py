@@ -10,9 +10,17 @@ from functools import cached_property
 from itertools import chain, combinations, islice
 
 from ontodex.graph.names import normalise, spellings
-from ontodex.readers.mapping.entities import are_labels
-from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, EntityHeader, spelt
-from ontodex.readers.mapping.keys import is_key, table_of
+from ontodex.readers.mapping.guess import are_labels
+from ontodex.readers.mapping.headers import (
+    ID,
+    LABEL,
+    LABEL_ALONE,
+    PARENT,
+    EntityHeader,
+    is_key,
+    spelt,
+    table_of,
+)
 from ontodex.readers.mapping.triples import RELATION
 from ontodex.readers.problems import INSPECT
 from ontodex.readers.tables.keys import MARKS, parts_of

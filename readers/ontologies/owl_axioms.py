@@ -1,4 +1,4 @@
-"""Translation of OWL axioms to RDF statements, and common parts of two OWL syntaxes.
+"""Reading OWL/XML, whose axioms are translated to RDF statements.
 
 The translation follows the OWL 2 Mapping to RDF Graphs, for the axioms that
 :mod:`ontodex.readers.ontologies.ontology` reads. OWL/XML and the functional syntax have the same
@@ -12,19 +12,21 @@ from collections import ChainMap
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urljoin
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from ontodex.errors import ReadError
 from ontodex.graph import vocabulary as rdf
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import WELL_KNOWN, expand
-from ontodex.readers.files import text_of
+from ontodex.readers.files import opened, text_of
+from ontodex.readers.formats import FileFormat
 from ontodex.readers.ontologies.meaning import interpret
 from ontodex.readers.ontologies.statements import RdfStatements
 from ontodex.readers.problems import Problems
-from ontodex.readers.xml_guard import LANGUAGES, kind_of
+from ontodex.readers.xml_guard import LANGUAGES, XML, GuardedXml, kind_of, well_formed
 
-__all__ = ["Axioms", "fault", "literal", "read_axioms"]
+__all__ = ["FORMAT", "Axioms", "fault", "literal", "read_axioms", "read_owl_xml"]
 
 DEEPEST = 50
 """Maximal depth of class expressions; deeper expressions are ignored."""
@@ -155,3 +157,47 @@ def fault(text: str, at: int, source: str, wanted: str) -> ReadError:
     return ReadError(
         f"expected {wanted}, found a fault ({found}); mend it", source, text.count("\n", 0, at) + 1
     )
+
+
+# OWL/XML ------------------------------------------------------------------------------------------
+
+
+def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read an OWL/XML file.
+
+    Imports are not fetched. A fault raises an error, whatever the policy of ``problems``.
+
+    Args:
+        path: The file.
+        builder: Receives the graph.
+        problems: Receives remarks.
+
+    Raises:
+        ReadError: If the file is not XML, or its entity declarations look like an attack.
+    """
+    axioms = Axioms(builder.source, builder.language)
+    with opened(path) as stream, well_formed("OWL/XML", path):
+        root: Element | None = None
+        depth = 0
+        events = ElementTree.iterparse(GuardedXml(stream, path), ("start", "end"))  # noqa: S314
+        for event, element in events:
+            depth += 1 if event == "start" else -1
+            if root is None:
+                root = element
+                axioms.base = element.get(f"{XML}base") or element.get("ontologyIRI") or ""
+            elif event == "end" and depth == 1:
+                axioms.add(element)
+                root.clear()
+    interpret(axioms.statements, builder, problems)
+
+
+ROOT = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
+
+
+FORMAT = FileFormat(
+    "owlxml",
+    (".owx", ".owl"),
+    "OWL ontologies in OWL/XML.",
+    matches=lambda path, head: ROOT.match(head.lstrip()) is not None,
+    reader=read_owl_xml,
+)

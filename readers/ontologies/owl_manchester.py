@@ -239,10 +239,10 @@ def _joined(kind: str, part: pp.ParserElement, words: str) -> pp.ParserElement:
 
 def _restriction(found: pp.ParseResults) -> Element:
     """Return a name, or a restriction of the property with this name."""
-    by, *rest = found
-    if not rest:
+    by: Element = found[0]
+    if len(found) == 1:
         return by
-    word, *parts = rest
+    word, *parts = found[1:]
     kind = RESTRICTIONS.get(word, "DatatypeRestriction")
     number = parts.pop(0) if kind.endswith("Cardinality") else ""
     made = _element(f"Object{kind}", by, *parts)
