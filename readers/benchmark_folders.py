@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, plain_name, text_of
-from ontodex.readers.formats import FOLDER, Source, expect_folder, folder_format
+from ontodex.readers.formats import folder_format
 from ontodex.readers.mapping.headers import ID, EntityHeader
-from ontodex.readers.problems import Noted, Problems
+from ontodex.readers.problems import Problems
 from ontodex.readers.table_files import name_freebase, read_table
-from ontodex.readers.tables.mapping import TableMapping
-from ontodex.readers.tables.rows import rows_of
 from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.values import cell_parts, one_line
 
 __all__ = ["NUMBERED", "SPLITS"]
 
@@ -52,7 +51,7 @@ def _split_files(folder: Path) -> dict[str, Path]:
     return found
 
 
-def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: Table) -> None:
+def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read the triples of each split, and the texts beside them.
 
     ``entity_text.tsv`` and ``relation2text.txt`` declare entities and relations, in the order of
@@ -64,7 +63,6 @@ def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table:
         folder: The folder.
         builder: Receives the triples by split, and the texts.
         problems: Receives faulty lines, and remarks.
-        table: Receives ids and unread columns, if the files are tables of entities.
 
     Raises:
         ReadError: If there is no training split.
@@ -83,7 +81,7 @@ def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table:
         _read_relation_text(texts["relation2text.txt"], builder, problems)
     for split in ("train", "valid", "test"):
         if split in files:
-            read_table(files[split], builder, problems, table, split)
+            read_table(files[split], builder, problems, Table(), split)
     _finish(texts, builder, problems)
 
 
@@ -116,28 +114,12 @@ def _files(folder: Path) -> dict[str, Path]:
     return {plain_name(path): path for path in sorted(folder.iterdir()) if path.is_file()}
 
 
-class _Splits:
-    """Format of folders with ``train``, ``valid`` and ``test`` as triples of names."""
-
-    name = "splits"
-    suffixes = (FOLDER,)
-    description = "A benchmark of link prediction: a folder with train, valid and test."
-
-    def sniff(self, path: Path, head: bytes) -> bool:
-        """Tell whether a folder holds a split.
-
-        Raises:
-            ReadError: If one split has several files.
-        """
-        return bool(_split_files(path))
-
-    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        """Read a folder."""
-        expect_folder(source.path, self.name)
-        _read_splits(source.path, builder, problems, source.table)
-
-
-SPLITS = _Splits()
+SPLITS = folder_format(
+    "splits",
+    "A benchmark of link prediction: a folder with train, valid and test.",
+    matches=lambda folder: bool(_split_files(folder)),
+    reader=_read_splits,
+)
 
 
 # Triples of numbers -------------------------------------------------------------------------------
@@ -274,21 +256,31 @@ def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
 
 def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read a table of entities with a header: id, label, synonyms (joined by ``|``), definition."""
-    number, names = next(rows_of(path, Noted()), (1, [""]))
-    said = EntityHeader.of(names).mapping
-    if not said.id:
+    filled = ((at, line) for at, line in lines_of(path, problems) if line and not line.isspace())
+    rows = ((number, line.split("\t")) for number, line in filled)
+    number, names = next(rows, (1, []))
+    mapping = EntityHeader.of(names).mapping
+    if not mapping.id:
         problems.report(f"expected a header with one of {', '.join(ID)}", number, str(path))
         return
-    mapping = TableMapping(
-        columns=said.columns,
-        id=said.id[:1],
-        label=said.label,
-        synonyms=said.synonyms,
-        definition=said.definition,
-        alternative_ids=said.alternative_ids,
-        separators=dict.fromkeys((*said.synonyms, *said.alternative_ids), "|"),
-    )
-    read_table(path, builder, problems, Table(mappings=(mapping,)))
+    alternatives: dict[str, str] = {}
+    for number, cells in rows:
+        row = dict(zip(mapping.columns, cells, strict=False))
+        identifier = one_line(row.get(mapping.id[0], ""))
+        if len(cells) != len(names) or not identifier:
+            found = f"expected {len(names)} columns and an id, found {' | '.join(cells)[:60]!r}"
+            problems.report(found, number, str(path))
+            continue
+        labels = [row[one] for one in mapping.label if row[one].strip()]
+        definitions = (row[one] for one in mapping.definition if row[one].strip())
+        synonyms = [*_listed(mapping.synonyms, row), *labels]
+        builder.entity(identifier, next(iter(labels), ""), synonyms, next(definitions, ""))
+        alternatives.update(dict.fromkeys(_listed(mapping.alternative_ids, row), identifier))
+    builder.replace(alternatives)
+
+
+def _listed(columns: Sequence[str], row: Mapping[str, str]) -> list[str]:
+    return [part for one in columns for part in cell_parts(row[one], "|")]
 
 
 def _read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:

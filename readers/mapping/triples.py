@@ -54,12 +54,15 @@ def triples_mapping(names: Sequence[str]) -> TableMapping | None:
 
     A header with an id and a label has triples only if its head and tail columns are a known pair,
     such as ``subject`` and ``object``. ``start`` and ``end`` do not count, as they may be
-    properties of an entity.
+    properties of an entity. In a header of only an id, a relation and a tail, the id is the head.
 
     >>> found = triples_mapping(["id", "subject", "predicate", "object"])
     >>> found.head, found.relation, found.tail
     ('subject', 'predicate', 'object')
     >>> triples_mapping(["ex:dog", "is_a", "ex:animal"])
+    >>> triples_mapping(["id", "relation", "target_label"]).head
+    'id'
+    >>> triples_mapping(["id", "name", "relation", "target_label"])
     """
     return _triples_mapping(tuple(map(str, names)))
 
@@ -69,6 +72,8 @@ def _triples_mapping(names: tuple[str, ...]) -> TableMapping | None:
     places = _places(names)
     entities = entity_header(names)
     said = entities.mapping if entities else TableMapping()
+    if entities and said.id and (of_an_id := _of_an_id(names, places, entities)):
+        return of_an_id
     is_entity = bool(said.id and (said.label or said.definition))
     pairs = [
         pair
@@ -128,6 +133,26 @@ def of_triples(
     )
     ignored = (name for name in columns if name not in mapping.used)
     return replace(mapping, ignored=dict.fromkeys(ignored, "not part of a triple"))
+
+
+def _of_an_id(
+    names: Sequence[str], places: Mapping[str, int], entities: EntityHeader
+) -> TableMapping | None:
+    """Return the mapping of a header of only an id (the head), a relation and a tail.
+
+    The result is ``None`` for other headers.
+    """
+    tails = [f"{tail}{kind}" for _, tail in STEMS for kind in ("", " id", " label", " name")]
+    relation, tail = (
+        next((name for name in known if name in places), None)
+        for known in (NAMES["clear_relation"], (*tails, *NAMES["value"]))
+    )
+    is_alone = len(names) - len(entities.others) <= len(entities.mapping.id)
+    heads = {head for head, _ in ENDS}.intersection(places)
+    if heads or relation is None or tail is None or len(names) != 3 or not is_alone:
+        return None
+    at = entities.mapping.columns.index(entities.mapping.id[0])
+    return of_triples(names, (at, places[relation], places[tail]))
 
 
 def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityHeader | None:

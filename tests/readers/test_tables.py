@@ -43,6 +43,8 @@ KNOWN = {("ex:dog", "is_a", "ex:animal")}
         ("a.csv", "id,label,source,target,type\n1,an edge,ex:dog,ex:animal,is_a\n"),
         ("a.tsv", "\ufeffex:dog\tis_a\tex:animal\r\n\r\n"),
         ("a.tsv", "subject_id\tpredicate_id\tobject_id\nex:dog\tis_a\tex:animal\n"),
+        ("a.tsv", "id\trelation\ttarget_label\nex:dog\tis_a\tex:animal\n"),
+        ("a.csv", "id,property,value_id\nex:dog,is_a,ex:animal\n"),
         ("a.txt", " ex:dog \tis_a\tex:animal\nex:dog\tis_a\tex:animal\n"),
     ],
 )
