@@ -43,8 +43,7 @@ def xml_records(root: Element, path: Path, language: str) -> dict[str, list[Reco
     """Return the elements with an id or a name as records, by kind (element name).
 
     Attributes and child elements are properties. If elements of one kind are nested, the inner ones
-    are children of the outer one, as in an outline; elements that only group others may lie between
-    them.
+    are children of the outer one, as in an outline.
 
     Args:
         root: The root element.
@@ -214,25 +213,11 @@ def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
 
 
 def _nest(objects: Sequence[_Object]) -> None:
-    """Move child entities to ``children``.
-
-    Child entities are nested objects of the same kind, or of a kind that is nested in itself.
-    """
-    pairs = {
-        (one.kind, key)
-        for one in objects
-        if is_named(one)
-        for key, value in one.items()
-        if _are_of(key, value)
-    }
-    kinds = {above for above, below in pairs if above == below}
-    while more := {above for above, below in pairs if below in kinds} - kinds:
-        kinds |= more
+    """Move objects of the kind of the object that they are in to ``children``."""
     for one in objects:
-        if one.kind in kinds:
-            for key in [key for key, value in one.items() if key in kinds and _are_of(key, value)]:
-                below = one.pop(key)
-                one["children"] = [*_listed(one.get("children", [])), *_listed(below)]
+        if one.kind in one and is_named(one) and _are_of(one.kind, one[one.kind]):
+            below = _listed(one.pop(one.kind))
+            one["children"] = [*_listed(one.get("children", [])), *below]
 
 
 def _are_of(kind: str, value: Any) -> bool:

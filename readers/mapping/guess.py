@@ -272,7 +272,7 @@ def guess_entities(
     table.own_labels = header.are_labelled
     columns = header.mapping.columns
     lines = [cells for _, cells in rows]
-    header = _identified(lines, _with_filled_labels(lines, header))
+    header = _identified(lines, header)
     paths = _path_columns(lines, header)
     if not (table.is_of_others or header.are_labelled):
         header = _labelled(lines, header, paths, remark)
@@ -294,16 +294,6 @@ def guess_entities(
 # Ids, labels and paths --------------------------------------------------------------------------
 
 
-def _with_filled_labels(rows: Cells, header: EntityHeader) -> EntityHeader:
-    """Return a header without labels if most rows leave them empty and have levels."""
-    mapping = header.mapping
-    columns = zip(*(header.cells(rows, one) for one in mapping.label), strict=True)
-    named = sum(any(map(str.strip, cells)) for cells in columns)
-    if mapping.levels and 2 * named <= len(rows):
-        return replace(header, mapping=replace(mapping, label=()))
-    return header
-
-
 def _labels(rows: Cells, header: EntityHeader) -> list[str]:
     """Return the label of each row; empty if there are no columns of labels."""
     columns = header.mapping.label_parts or header.mapping.label[:1]
@@ -314,24 +304,16 @@ def _labels(rows: Cells, header: EntityHeader) -> list[str]:
 def _identified(rows: Cells, header: EntityHeader) -> EntityHeader:
     """Return the header with a chosen id.
 
-    The id is the first of the keys with distinct cells, or with one label for each cell. Without
-    keys, a first column of codes is the id, whatever its name. Without an id, labels identify rows.
+    The id is the first of the keys with distinct cells. Without keys, a first column of codes is
+    the id, whatever its name. Without an id, labels identify rows.
     """
     first = header.mapping.columns[:1]
     if not header.keys:
         may_be = header.are_labelled and not header.mapping.id and header.others[:1] == first
         return header.identified(first[0]) if may_be and _are_codes(rows, header) else header
-    labels = _labels(rows, header)
-    keys_of_rows = {one: [*map(str.strip, header.cells(rows, one))] for one in header.keys}
-    apart = [one for one, keys in keys_of_rows.items() if len({*keys}) >= APART * len(rows)]
-    if not apart and labels:
-        apart = [
-            one
-            for one, keys in keys_of_rows.items()
-            if len({*keys}) == len({*labels}) == len({*zip(keys, labels, strict=True)})
-        ]
-    if apart:
-        return header.identified(apart[0])
+    for key in header.keys:
+        if do_differ([*map(str.strip, header.cells(rows, key))]):
+            return header.identified(key)
     others = header.in_order((*header.others, *header.keys))
     return replace(header, mapping=replace(header.mapping, id=()), others=others, keys=())
 
