@@ -161,8 +161,6 @@ class RecordRows:
         for key, value in said.items():
             if not isinstance(value, dict) or is_named(value):
                 yield f"{before}{key}", self._cell(value, key, head)
-            elif len(value) == 1 and next(iter(value)).startswith("$"):
-                yield f"{before}{key}", self._cell(next(iter(value.values())), key, head)
             else:
                 yield from self._cells(value, head, f"{before}{key}.")
 
@@ -215,10 +213,7 @@ def _said(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     if link and (relation := one_line(plain(value[names[link[0]]]))):
         yield f"{key} {relation}" if is_named({relation: 1}) else relation, value[names[link[1]]]
     else:
-        yield from (
-            (key if own.startswith("$") else f"{key} {own}", inside)
-            for own, inside in value.items()
-        )
+        yield from ((f"{key} {own}", inside) for own, inside in value.items())
 
 
 def is_map_of_records(value: Any) -> bool:
