@@ -80,7 +80,7 @@ TEXT = (
     r'"(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"'
     r'(?:@(?P<language>[\w-]+)|\^\^(?:<[^<>\s]*>|[^\s,(){}\[\]<>"]+))?'
 )
-BETWEEN = re.compile(r"(?:\s|#[^\n]*)*")
+COMMENT = re.compile(rf"(?P<kept>{TEXT}|{IRI})|#[^\n]*", re.DOTALL)
 DATATYPES = frozenset(("integer", "decimal", "float", "string"))
 """Datatypes that are written without a prefix."""
 
@@ -96,25 +96,22 @@ def _add(text: str, axioms: Axioms, source: str) -> None:
     Raises:
         ReadError: If the document has a fault, or its expressions are too deep in one another.
     """
-    at = _next(text, 0)
+    at = 0
+    text = COMMENT.sub(lambda found: found["kept"] or " " * len(found[0]), text)
     try:
         for found, start, end in _grammar().scan_string(text):
-            if start > at:
+            if text[at:start].strip():
                 break
-            at = _next(text, end)
+            at = end
             _add_item(*found, axioms=axioms)
     except pp.ParseBaseException as error:
         raise fault(text, error.loc, source, "OWL Manchester syntax") from None
     except RecursionError:
+        at += len(text[at:]) - len(text[at:].lstrip())
         raise fault(text, at, source, "expressions less deep in one another") from None
-    if at < len(text):
+    if text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
         raise fault(text, at, source, "OWL Manchester syntax")
-
-
-def _next(text: str, at: int) -> int:
-    """Return the position after white space and comments."""
-    found = BETWEEN.match(text, at)
-    return found.end() if found else at
 
 
 def _add_item(keyword: str, *parts: Any, axioms: Axioms) -> None:
@@ -208,7 +205,7 @@ def _grammar() -> pp.ParserElement:
         | _keyword("|".join(FRAMES)) - name - (section | passed)[...]
         | _keyword("|".join(OUTSIDE)) - anything[...]
     )
-    return item.ignore(pp.Regex(r"#[^\n]*")).parse_with_tabs()
+    return item.parse_with_tabs()
 
 
 def _keyword(names: str) -> pp.ParserElement:
