@@ -198,8 +198,8 @@ def _read_numbered(folder: Path, builder: GraphBuilder, problems: Problems) -> N
                     builder.triple(head, relation, tail, split)
                     continue
             if cells and not (number == len(cells) == 1):  # OpenKE's first line: number of lines
-                found = f"expected the numbers of two entities and a relation, found {line[:60]!r}"
-                problems.report(found, number, str(folder / name))
+                what = "the numbers of two entities and a relation"
+                problems.unexpected(what, line, number, folder / name)
     name_freebase(builder)
     _finish(_files(folder), builder, problems)
 
@@ -212,9 +212,7 @@ def _numbers(path: Path, layout: _Layout, problems: Problems) -> Iterator[tuple[
             of = parts.pop(layout.number).strip()
             yield of, parts[0].strip()
         elif parts and number > 1:
-            problems.report(
-                f"expected a name and its number, found {line[:60]!r}", number, str(path)
-            )
+            problems.unexpected("a name and its number", line, number, path)
 
 
 NUMBERED = folder_format(
@@ -249,9 +247,7 @@ def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
         if len(cells) == width:
             yield cells
         else:
-            problems.report(
-                f"expected {width} columns, found {len(cells)}: {line[:60]!r}", number, str(path)
-            )
+            problems.unexpected(f"{width} columns", line, number, path)
 
 
 def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
@@ -268,8 +264,8 @@ def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> 
         row = dict(zip(mapping.columns, cells, strict=False))
         identifier = one_line(row.get(mapping.id[0], ""))
         if len(cells) != len(names) or not identifier:
-            found = f"expected {len(names)} columns and an id, found {' | '.join(cells)[:60]!r}"
-            problems.report(found, number, str(path))
+            what = f"{len(names)} columns and an id"
+            problems.unexpected(what, " | ".join(cells), number, path)
             continue
         labels = [row[one] for one in mapping.label if row[one].strip()]
         definitions = (row[one] for one in mapping.definition if row[one].strip())

@@ -60,6 +60,24 @@ class Problems:
         if len(self.first) < SHOWN:
             self.first.append(str(error))
 
+    def unexpected(
+        self,
+        what: str,
+        found: object,
+        line: int | None = None,
+        source: object = None,
+        *,
+        why: object = "",
+    ) -> None:
+        """Report a part that is not ``what`` was expected; ``found`` is cut to 60 letters.
+
+        Raises:
+            ReadError: If the policy is ``"raise"``.
+        """
+        because = f" ({why})" if why else ""
+        shown = f"{str(found)[:60]!r}{because}"
+        self.report(f"expected {what}, found {shown}", line, str(source) if source else None)
+
     def remark(self, message: str) -> None:
         """Warn of something that is not a fault, if the policy is ``"warn"``."""
         if self.policy == "warn":

@@ -220,7 +220,7 @@ def _rows(path: Path, layout: _Layout, problems: Problems) -> Iterator[list[str]
             continue
         needed = [at for at in (*layout.head, layout.term) if at is not None]
         if len(cells) < layout.width or not all(cells[at].strip() for at in needed):
-            found = f"expected an annotation of {layout.width} columns or more, found {line[:60]!r}"
-            problems.report(found, number)
+            what = f"an annotation of {layout.width} columns or more"
+            problems.unexpected(what, line, number)
         else:
             yield cells

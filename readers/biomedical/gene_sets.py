@@ -35,9 +35,7 @@ def read_gene_sets(path: Path, builder: GraphBuilder, problems: Problems) -> Non
             continue
         members = [one.partition(",")[0] for one in rest[1:] if one]
         if not name or not members:
-            problems.report(
-                f"expected a set, what it is, and its genes, found {line[:60]!r}", number
-            )
+            problems.unexpected("a set, what it is, and its genes", line, number)
             continue
         about = (
             ""

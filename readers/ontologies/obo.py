@@ -305,8 +305,7 @@ def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems) -> s
         try:
             clauses = list(_loads(line + "\n").header)
         except FAULTS as error:
-            message = f"expected a header clause of OBO, found {line[:60]!r} ({_why(error)})"
-            problems.report(message, number)
+            problems.unexpected("a header clause of OBO", line, number, why=_why(error))
             continue
         for clause in clauses:
             if clause.raw_tag() == "idspace":
@@ -403,8 +402,7 @@ def _mend(stanza: Stanza, problems: Problems) -> Iterator[tuple[Stanza, Any]]:
             _loads(f"{head}{line}\n")
             kept += f"{line}\n"
         except FAULTS as error:
-            message = f"expected an OBO clause, found {line[:80]!r} ({_why(error)})"
-            problems.report(message, number)
+            problems.unexpected("an OBO clause", line, number, why=_why(error))
     yield stanza, next(iter(_loads(kept)))
 
 

@@ -41,7 +41,7 @@ def read_obographs(document: dict[str, Any], builder: GraphBuilder, problems: Pr
         if isinstance(graph, dict):
             _read_graph(graph, builder, problems)
         else:
-            problems.report(f"expected a graph object, found {str(graph)[:60]!r}")
+            problems.unexpected("a graph object", graph)
 
 
 def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
@@ -128,10 +128,10 @@ def _each(graph: dict[str, Any], key: str, read: Callable[[Any], None], problems
     """Read each entry of a list in a graph, and report faulty entries."""
     entries = graph.get(key) or []
     if not isinstance(entries, list):
-        problems.report(f"expected a list of {key}, found {str(entries)[:60]!r}")
+        problems.unexpected(f"a list of {key}", entries)
         return
     for entry in entries:
         try:
             read(entry)
         except (KeyError, TypeError, AttributeError):
-            problems.report(f"expected {ENTRIES[key]}, found {str(entry)[:80]!r}")
+            problems.unexpected(ENTRIES[key], entry)

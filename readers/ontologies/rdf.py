@@ -203,8 +203,8 @@ def _read_block(
                 _add(found, statements)
                 lenient.append(str(error.args[0]))
                 continue
-            shown = line[:60].decode("utf-8", "replace").strip()
-            problems.report(f"expected a statement, found {shown!r} ({error.args[0]})", number)
+            shown = line.decode("utf-8", "replace").strip()
+            problems.unexpected("a statement", shown, number, why=error.args[0])
     return lenient
 
 
