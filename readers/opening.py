@@ -247,9 +247,11 @@ def _in_file(path: Path, session: Session) -> Iterator[Piece]:
         yield replace(piece, fault=error)
         return
     for content in contents:
-        is_sheet = isinstance(content, Sheet)
-        problems = session.problems(content) if is_sheet and content.name else piece.problems
-        yield piece.of(content, problems=problems, kind="table" if is_sheet else "file")
+        if not isinstance(content, Sheet):
+            yield piece.of(content)
+            continue
+        problems = session.problems(content) if content.name else piece.problems
+        yield piece.of(content, problems=problems, kind="table")
 
 
 def _piece(path: Path, format: Format, session: Session) -> Piece:

@@ -250,8 +250,8 @@ class EntityHeader:
             negation={columns[negation[0]]: negation[1]} if negation else {},
         )
         called_so = dict(zip(columns, (str(name).strip() for name in names), strict=True))
-        others, of_keys = (tuple(columns[at] for at in places) for places in (rest, keys))
-        return cls(mapping, called_so, others, of_keys)
+        unnamed, of_keys = (tuple(columns[at] for at in places) for places in (rest, keys))
+        return cls(mapping, called_so, unnamed, of_keys)
 
     @classmethod
     def of_others(cls, names: Sequence[str]) -> EntityHeader:
