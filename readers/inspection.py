@@ -184,7 +184,7 @@ def inspected(graph: KnowledgeGraph, parts: Sequence[Part], remarks: Sequence[st
 
     Args:
         graph: The graph of all parts.
-        parts: The parts; see :class:`ontodex.readers.inspection.Part`.
+        parts: The parts.
         remarks: The warnings that were given.
     """
     tables = [

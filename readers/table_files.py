@@ -169,27 +169,21 @@ def _header(
     """
     given, names, above, rows = mapped_header(rows_of(source, problems), table.mappings, table.name)
     if given is not None:
-        return given, names, above, _without_template(names, rows) if given.header else rows
-    template, names, rows = _template(rows)
+        return given, names, above, _template(names, rows)[1] if given.header else rows
+    first = [*islice(rows, 1)]
+    template, below = _template(first[0][1], rows) if first else (None, rows)
     if template is not None:
-        return replace(template, table=table.name), names, above, rows
+        return replace(template, table=table.name), first[0][1], above, below
     is_first = isinstance(source, Sheet) and source.has_header
+    rows = chain(first, below)
     return None, *header_of(rows, is_first=is_first or bool(table.declared.types))
 
 
-def _template(rows: Rows) -> tuple[TableMapping | None, list[str], Rows]:
-    """Return mapping, header and rows of a ROBOT template; no mapping for another table."""
-    first = [*islice(rows, 2)]
-    if len(first) == 2 and (found := robot_mapping(first[0][1], first[1][1])):
-        return found, first[0][1], rows
-    return None, [], chain(first, rows)
-
-
-def _without_template(columns: Sequence[str], rows: Rows) -> Rows:
-    """Return the rows below a header, without the template row of a ROBOT template."""
+def _template(names: Sequence[str], rows: Rows) -> tuple[TableMapping | None, Rows]:
+    """Return the mapping of a ROBOT template, whose second row is left out; ``None`` without it."""
     first = [*islice(rows, 1)]
-    is_template = bool(first) and robot_mapping(columns, first[0][1]) is not None
-    return rows if is_template else chain(first, rows)
+    found = robot_mapping(names, first[0][1]) if first else None
+    return found, rows if found else chain(first, rows)
 
 
 def _remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:
