@@ -19,9 +19,8 @@ from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
 from ontodex.readers.archives import Archives
 from ontodex.readers.formats import ReadSettings
-from ontodex.readers.inspection import Inspection, inspected
+from ontodex.readers.inspection import Inspection, Part, inspected, warn_of_clashes, warn_of_columns
 from ontodex.readers.opening import Piece, Session, opened
-from ontodex.readers.parts import Part, warn_of_clashes, warn_of_columns
 from ontodex.readers.registry import formats, with_name
 from ontodex.readers.tables.mapping import TableMapping, as_mappings, mapping_to
 

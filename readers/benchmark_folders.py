@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, plain_name, text_of
-from ontodex.readers.formats import FOLDER, Source, expect_folder, folder_format
+from ontodex.readers.formats import folder_format
 from ontodex.readers.mapping.headers import ID, EntityHeader
 from ontodex.readers.problems import Problems
 from ontodex.readers.table_files import name_freebase, read_table
@@ -51,7 +51,7 @@ def _split_files(folder: Path) -> dict[str, Path]:
     return found
 
 
-def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: Table) -> None:
+def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read the triples of each split, and the texts beside them.
 
     ``entity_text.tsv`` and ``relation2text.txt`` declare entities and relations, in the order of
@@ -63,7 +63,6 @@ def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table:
         folder: The folder.
         builder: Receives the triples by split, and the texts.
         problems: Receives faulty lines, and remarks.
-        table: Receives ids and unread columns, if the files are tables of entities.
 
     Raises:
         ReadError: If there is no training split.
@@ -82,7 +81,7 @@ def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table:
         _read_relation_text(texts["relation2text.txt"], builder, problems)
     for split in ("train", "valid", "test"):
         if split in files:
-            read_table(files[split], builder, problems, table, split)
+            read_table(files[split], builder, problems, Table(), split)
     _finish(texts, builder, problems)
 
 
@@ -94,9 +93,20 @@ def _finish(texts: Mapping[str, Path], builder: GraphBuilder, problems: Problems
                 f"{shared:,} triples of {split} are in train too, where a model sees them; "
                 "take them out of one"
             )
-    for name, describe in DESCRIPTIONS.items():
-        if name in texts:
-            describe(texts[name], builder, problems)
+    relations = {*builder.relation_ids()}
+    for name, texts_of in DESCRIPTIONS.items():
+        if name not in texts:
+            continue
+        path = texts[name]
+        is_json = name.endswith(".json")
+        for identifier, entry in (
+            _under_ids(path, problems) if is_json else _cells(path, problems, 2)
+        ):
+            of = texts_of(identifier, entry)
+            if identifier in builder:
+                builder.entity(identifier, *of)
+            elif identifier in relations:
+                builder.relation(identifier, of.label)
 
 
 def _files(folder: Path) -> dict[str, Path]:
@@ -104,28 +114,12 @@ def _files(folder: Path) -> dict[str, Path]:
     return {plain_name(path): path for path in sorted(folder.iterdir()) if path.is_file()}
 
 
-class _Splits:
-    """Format of folders with ``train``, ``valid`` and ``test`` as triples of names."""
-
-    name = "splits"
-    suffixes = (FOLDER,)
-    description = "A benchmark of link prediction: a folder with train, valid and test."
-
-    def sniff(self, path: Path, head: bytes) -> bool:
-        """Tell whether a folder holds a split.
-
-        Raises:
-            ReadError: If one split has several files.
-        """
-        return bool(_split_files(path))
-
-    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        """Read a folder."""
-        expect_folder(source.path, self.name)
-        _read_splits(source.path, builder, problems, source.table)
-
-
-SPLITS = _Splits()
+SPLITS = folder_format(
+    "splits",
+    "A benchmark of link prediction: a folder with train, valid and test.",
+    matches=lambda folder: bool(_split_files(folder)),
+    reader=_read_splits,
+)
 
 
 # Triples of numbers -------------------------------------------------------------------------------
@@ -204,8 +198,8 @@ def _read_numbered(folder: Path, builder: GraphBuilder, problems: Problems) -> N
                     builder.triple(head, relation, tail, split)
                     continue
             if cells and not (number == len(cells) == 1):  # OpenKE's first line: number of lines
-                found = f"expected the numbers of two entities and a relation, found {line[:60]!r}"
-                problems.report(found, number, str(folder / name))
+                what = "the numbers of two entities and a relation"
+                problems.unexpected(what, line, number, folder / name)
     name_freebase(builder)
     _finish(_files(folder), builder, problems)
 
@@ -218,9 +212,7 @@ def _numbers(path: Path, layout: _Layout, problems: Problems) -> Iterator[tuple[
             of = parts.pop(layout.number).strip()
             yield of, parts[0].strip()
         elif parts and number > 1:
-            problems.report(
-                f"expected a name and its number, found {line[:60]!r}", number, str(path)
-            )
+            problems.unexpected("a name and its number", line, number, path)
 
 
 NUMBERED = folder_format(
@@ -232,8 +224,6 @@ NUMBERED = folder_format(
 
 
 # Texts beside triples -----------------------------------------------------------------------------
-
-Describe = Callable[[Path, GraphBuilder, Problems], None]
 
 SYNSET = re.compile(r"\d{8}")
 
@@ -257,9 +247,7 @@ def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
         if len(cells) == width:
             yield cells
         else:
-            problems.report(
-                f"expected {width} columns, found {len(cells)}: {line[:60]!r}", number, str(path)
-            )
+            problems.unexpected(f"{width} columns", line, number, path)
 
 
 def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
@@ -276,8 +264,8 @@ def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> 
         row = dict(zip(mapping.columns, cells, strict=False))
         identifier = one_line(row.get(mapping.id[0], ""))
         if len(cells) != len(names) or not identifier:
-            found = f"expected {len(names)} columns and an id, found {' | '.join(cells)[:60]!r}"
-            problems.report(found, number, str(path))
+            what = f"{len(names)} columns and an id"
+            problems.unexpected(what, " | ".join(cells), number, path)
             continue
         labels = [row[one] for one in mapping.label if row[one].strip()]
         definitions = (row[one] for one in mapping.definition if row[one].strip())
@@ -297,29 +285,34 @@ def _read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -
         builder.relation(identifier.strip(), text)
 
 
-def _names(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    for identifier, name in _cells(path, problems, 2):
-        if identifier in builder:
-            label, comma, gloss = (
-                name.partition(", ") if SYNSET.fullmatch(identifier) else (name, "", "")
-            )
-            builder.entity(
-                identifier, label=label.replace("_", " "), definition=gloss if comma else ""
-            )
+class _Texts(NamedTuple):
+    """Texts of an entity or a relation; relations have only a label."""
+
+    label: str = ""
+    synonyms: Sequence[str] = ()
+    definition: str = ""
 
 
-def _definitions(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    for identifier, text in _cells(path, problems, 2):
-        if identifier in builder:
-            quoted = re.fullmatch(r'"(.*)"(?:@[\w-]+)?', text.strip())
-            plain = quoted[1].replace('\\"', '"').replace("\\n", " ") if quoted else text
-            builder.entity(identifier, definition=plain)
+def _name(identifier: str, name: str) -> _Texts:
+    """Return a name; the name of a synset is followed by its gloss."""
+    label, _, gloss = name.partition(", ") if SYNSET.fullmatch(identifier) else (name, "", "")
+    return _Texts(label.replace("_", " "), definition=gloss)
 
 
-def _wordnet_definitions(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    for identifier, word, gloss in _cells(path, problems, 3):
-        if identifier in builder:
-            builder.entity(identifier, label=_wordnet_word(word), definition=gloss)
+def _names(identifier: str, names: str) -> _Texts:
+    label, *synonyms = names.split("\t")
+    return _Texts(label, synonyms)
+
+
+def _definition(identifier: str, text: str) -> _Texts:
+    quoted = re.fullmatch(r'"(.*)"(?:@[\w-]+)?', text.strip())
+    plain = quoted[1].replace('\\"', '"').replace("\\n", " ") if quoted else text
+    return _Texts(definition=plain)
+
+
+def _sense(identifier: str, texts: str) -> _Texts:
+    name, _, gloss = texts.partition("\t")
+    return _Texts(_wordnet_word(name), definition=gloss)
 
 
 def _wordnet_word(name: str) -> str:
@@ -327,36 +320,15 @@ def _wordnet_word(name: str) -> str:
     return re.sub(r"_[A-Z]+_\d+$", "", name.removeprefix("__")).replace("_", " ")
 
 
-def _aliases(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    for identifier, names in _cells(path, problems, 2):
-        if identifier in builder:
-            label, *synonyms = names.split("\t")
-            builder.entity(identifier, label, synonyms)
-
-
-def _relation_aliases(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    known = set(builder.relation_ids())
-    for identifier, names in _cells(path, problems, 2):
-        if identifier in known:
-            builder.relation(identifier, names.partition("\t")[0])
-
-
-def _lists(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read labels and definitions of entities and relations from JSON; see :func:`_under_ids`."""
-    relations = set(builder.relation_ids())
-    for identifier, about in _under_ids(path, problems):
-        texts = (
-            {"label": about} if isinstance(about, str) else about if isinstance(about, dict) else {}
-        )
-        label, definition = (
-            next((texts[key] for key in keys if isinstance(texts.get(key), str)), "")
-            for keys in (NAMED, DEFINED)
-        )
-        if identifier in builder:
-            label = _wordnet_word(label) if SYNSET.fullmatch(identifier) else label
-            builder.entity(identifier, label=label, definition=definition)
-        elif identifier in relations:
-            builder.relation(identifier, label)
+def _object(identifier: str, about: Any) -> _Texts:
+    """Return the texts in a JSON value: a label, or an object."""
+    texts = about if isinstance(about, dict) else {NAMED[0]: about}
+    label, definition = (
+        next((texts[key] for key in keys if isinstance(texts.get(key), str)), "")
+        for keys in (NAMED, DEFINED)
+    )
+    is_sense = SYNSET.fullmatch(identifier)
+    return _Texts(_wordnet_word(label) if is_sense else label, definition=definition)
 
 
 def _under_ids(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
@@ -377,18 +349,18 @@ def _under_ids(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
                 yield str(next((one[key] for key in IDS if key in one), "")), one
 
 
-DESCRIPTIONS: Mapping[str, Describe] = MappingProxyType(
+DESCRIPTIONS: Mapping[str, Callable[[str, Any], _Texts]] = MappingProxyType(
     {
-        "wordnet-mlj12-definitions.txt": _wordnet_definitions,
-        "fb15k_mid2name.txt": _names,
-        "fb15k_mid2description.txt": _definitions,
-        "entity2textlong.txt": _definitions,
-        "entity2text.txt": _names,
-        "entities.json": _lists,
-        "relations.json": _lists,
-        "wikidata5m_entity.txt": _aliases,
-        "wikidata5m_relation.txt": _relation_aliases,
-        "wikidata5m_text.txt": _definitions,
+        "wordnet-mlj12-definitions.txt": _sense,
+        "fb15k_mid2name.txt": _name,
+        "fb15k_mid2description.txt": _definition,
+        "entity2textlong.txt": _definition,
+        "entity2text.txt": _name,
+        "entities.json": _object,
+        "relations.json": _object,
+        "wikidata5m_entity.txt": _names,
+        "wikidata5m_relation.txt": _names,
+        "wikidata5m_text.txt": _definition,
     }
 )
-"""Reader of each file of texts, by lower-case name; the first definition of an entity is kept."""
+"""Texts in an entry of each file, by lower-case name; the first definition of an entity is kept."""

@@ -37,7 +37,7 @@ def read_conceptnet(path: Path, builder: GraphBuilder, problems: Problems) -> No
     for number, line in lines_of(path, problems):
         cells = line.split("\t")
         if len(cells) != 5 or not cells[1].startswith("/r/"):
-            problems.report(f"expected an assertion of five columns, found {line[:60]!r}", number)
+            problems.unexpected("an assertion of five columns", line, number)
         elif cells[2].startswith(concept) and cells[3].startswith(concept):
             builder.triple(cells[2], cells[1], cells[3])
             found += 1

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from ontodex.errors import ReadError
 from ontodex.graph.names import normalise
-from ontodex.readers.mapping.foreign_keys import KeyedTable
 from ontodex.readers.mapping.guess import header_of
-from ontodex.readers.mapping.joins import guess_joins
-from ontodex.readers.mapping.keys import is_key
+from ontodex.readers.mapping.headers import is_key
+from ontodex.readers.mapping.joins import KeyedTable, guess_joins
 from ontodex.readers.mapping.triples import ends_of, triples_mapping
 from ontodex.readers.problems import Noted, Problems
-from ontodex.readers.record_rows import Record
-from ontodex.readers.records import are_alike, cell_of, is_link, unwrapped
+from ontodex.readers.records import Record, are_alike, cell_of, is_link, unwrapped
 from ontodex.readers.tables.keys import Resolved, resolved
 from ontodex.readers.tables.mapping import TableMapping, chosen_mapping
 from ontodex.readers.tables.rows import mapped_header, rows_of
@@ -77,7 +74,7 @@ def joined(
         mappings: Mappings that the user gave. If one fits any table, no joins are guessed.
     """
     found = [
-        _Lists(one, mappings) if isinstance(one, Document) else _Rows(one, table, mappings)
+        _of_lists(one, mappings) if isinstance(one, Document) else _of_table(one, table, mappings)
         for one, table in zip(sources, tables, strict=True)
     ]
     keyed = [table for one in found for table in one.tables]
@@ -110,17 +107,19 @@ def _are_one(sources: Sequence[Path | Sheet | Document]) -> bool:
     )
 
 
-class _Tables:
+@dataclass(frozen=True)
+class _Opened:
     """The tables of a source.
 
     Attributes:
         tables: The tables; empty if the source is not to be joined.
         mappings: For each table, the mapping that was given for it, or ``None``.
+        replaced: Returns a table with foreign keys replaced by ids.
     """
 
-    def __init__(self) -> None:
-        self.tables: list[KeyedTable] = []
-        self.mappings: list[TableMapping | None] = []
+    tables: Sequence[KeyedTable]
+    mappings: Sequence[TableMapping | None]
+    replaced: Callable[[KeyedTable, Resolved], Sheet | Document]
 
     def joined(self, keys: Sequence[Resolved]) -> list[Joined]:
         """Return the tables with foreign keys replaced by ids; an empty list without such."""
@@ -131,105 +130,91 @@ class _Tables:
             is_told = not are_given and (of.mapping.keys or ids.difference(first))
             if of.changes or is_told:
                 pairs = zip(self.tables, keys, strict=True)
-                return [(self._replaced(table, of), of.mapping) for table, of in pairs]
+                return [(self.replaced(table, of), of.mapping) for table, of in pairs]
         return []
 
-    def _replaced(self, table: KeyedTable, of: Resolved) -> Sheet | Document:
-        raise NotImplementedError
+
+NOT_JOINED = _Opened([], [], lambda *_: Sheet(Path(), "", ()))
 
 
-class _Rows(_Tables):
-    """A table in a file or a sheet.
+def _of_rows(source: Path | Sheet, table: Table, mappings: Sequence[TableMapping]) -> _Opened:
+    """Return the table in a file or a sheet.
 
     It is not to be joined if it has no header, has duplicate columns, or consists of links whose
     heads and tails are not numbers.
     """
+    noted, declared = Noted(), table.declared
+    sheet = source if isinstance(source, Sheet) else Sheet(source, "", ())
+    mapping, header, above, rows = mapped_header(rows_of(source, noted), mappings, table.name)
+    if mapping is None:
+        header, _, rows = header_of(rows, is_first=sheet.has_header or bool(declared.types))
+    first = [] if header else next(rows, (0, []))[1]
+    may_be_header = len(first) != len(UNNAMED) or any(map(is_key, first))
+    names = [one.strip() for one in header or (first if may_be_header else [])]
+    ends = ends_of(names) if mapping is None else ()
+    taken = [*islice(rows, 1)]
+    cells = [row[at].strip() for _, row in taken for at in ends if at < len(row)]
+    are_links = mapping is None and (ends or triples_mapping(names))
+    if not _are_columns(names) or (are_links and not (cells and all(map(str.isdigit, cells)))):
+        return NOT_JOINED
+    taken, before = [*taken, *rows], [*above]
+    fitting = [row for _, row in taken if 1 < len(row) <= len(names)]
+    columns = {
+        one: [row[at].strip() if at < len(row) else "" for row in fitting]
+        for at, one in enumerate(names)
+    }  # the last cells may be left out
+    keyed = KeyedTable(
+        table.name,
+        columns,
+        sheet.key or declared.key,
+        sheet.foreign or declared.foreign,
+        declared.name or (source.stem if isinstance(source, Path) else source.name),
+        tuple(names[at] for at in ends),
+    )
 
-    def __init__(
-        self, source: Path | Sheet, table: Table, mappings: Sequence[TableMapping]
-    ) -> None:
-        super().__init__()
-        self._sheet = source if isinstance(source, Sheet) else Sheet(source, "", ())
-        self._names: list[str] = []
-        self._rows: list[tuple[int, list[str]]] = []
-        self._above: list[tuple[int, list[str]]] = []
-        noted = Noted()
-        with suppress(ReadError):  # a fault is reported where the source is read
-            self._take(source, table, noted, mappings)
-        self._sheet = self._sheet._replace(faults=noted.reports)
-
-    def _take(
-        self, source: Path | Sheet, table: Table, noted: Noted, mappings: Sequence[TableMapping]
-    ) -> None:
-        sheet, declared = self._sheet, table.declared
-        mapping, header, above, rows = mapped_header(rows_of(source, noted), mappings, table.name)
-        if mapping is None:
-            header, _, rows = header_of(rows, is_first=sheet.has_header or bool(declared.types))
-        first = [] if header else next(rows, (0, []))[1]
-        may_be_header = len(first) != len(UNNAMED) or any(map(is_key, first))
-        names = [one.strip() for one in header or (first if may_be_header else [])]
-        ends = ends_of(names) if mapping is None else ()
-        taken = [*islice(rows, 1)]
-        cells = [row[at].strip() for _, row in taken for at in ends if at < len(row)]
-        are_links = mapping is None and (ends or triples_mapping(names))
-        if not _are_columns(names) or (are_links and not (cells and all(map(str.isdigit, cells)))):
-            return
-        self._names, self._above, self._rows = names, [*above], [*taken, *rows]
-        fitting = [row for _, row in self._rows if 1 < len(row) <= len(names)]
-        columns = {
-            one: [row[at].strip() if at < len(row) else "" for row in fitting]
-            for at, one in enumerate(names)
-        }  # the last cells may be left out
-        stem = source.stem if isinstance(source, Path) else source.name
-        self.mappings = [mapping]
-        self.tables = [
-            KeyedTable(
-                table.name,
-                columns,
-                sheet.key or declared.key,
-                sheet.foreign or declared.foreign,
-                declared.name or stem,
-                tuple(names[at] for at in ends),
-            )
-        ]
-
-    def _replaced(self, table: KeyedTable, of: Resolved) -> Sheet:
-        ignored = {} if any(self.mappings) else of.mapping.ignored
-        columns = [name for name in self._names if name not in ignored]
-        rows: list[tuple[int, list[str]]] = [*self._above, (len(self._above) + 1, columns)]
-        for number, cells in self._rows:
-            row = dict(zip(self._names, map(str.strip, cells), strict=False))
-            if not 1 < len(cells) <= len(self._names):
+    def replaced(_: KeyedTable, of: Resolved) -> Sheet:
+        ignored = {} if mapping else of.mapping.ignored
+        columns = [name for name in names if name not in ignored]
+        rows: list[tuple[int, list[str]]] = [*before, (len(before) + 1, columns)]
+        for number, cells in taken:
+            row = dict(zip(names, map(str.strip, cells), strict=False))
+            if not 1 < len(cells) <= len(names):
                 rows.append((number, cells))
             elif not of.is_about_nothing(row):
                 rows.append((number, [of.cell(one, row[one]) for one in columns if one in row]))
-        return self._sheet._replace(rows=rows, has_header=not self._above)
+        return sheet._replace(rows=rows, has_header=not before, faults=noted.reports)
+
+    return _Opened([keyed], [mapping], replaced)
 
 
-class _Lists(_Tables):
-    """The lists of objects in a document, unless the records of a list are too different."""
+def _of_table(source: Path | Sheet, table: Table, mappings: Sequence[TableMapping]) -> _Opened:
+    try:
+        return _of_rows(source, table, mappings)
+    except ReadError:  # it is reported where the source is read
+        return NOT_JOINED
 
-    def __init__(self, source: Document, mappings: Sequence[TableMapping]) -> None:
-        super().__init__()
-        self._source, self._problems = source, source.problems
-        self._lists = {key: [*map(unwrapped, records)] for key, records in source.lists.items()}
-        if all(map(are_alike, self._lists.values())):
-            self.tables = [_table(key, records) for key, records in self._lists.items() if records]
-        with_keys = [one for one in mappings if one.keys or one.id_prefix]
-        self.mappings = [
-            chosen_mapping(with_keys, table.name, [*table.cells]) for table in self.tables
-        ]
 
-    def _replaced(self, table: KeyedTable, of: Resolved) -> Document:
+def _of_lists(source: Document, mappings: Sequence[TableMapping]) -> _Opened:
+    """Return the lists of objects in a document, unless records of a list are too different."""
+    lists = {key: [*map(unwrapped, records)] for key, records in source.lists.items()}
+    are_tables = all(map(are_alike, lists.values()))
+    tables = [_table(key, records) for key, records in lists.items() if records and are_tables]
+    with_keys = [one for one in mappings if one.keys or one.id_prefix]
+    problems = [source.problems]
+
+    def replaced(table: KeyedTable, of: Resolved) -> Document:
         records = [
             {key: of.cell(key, cell_of(one[key])) if of.has(key) else one[key] for key in kept}
-            for one in self._lists[table.title]
+            for one in lists[table.title]
             if not of.is_about_nothing({name: cell_of(value) for name, value in one.items()})
             for kept in [[key for key in one if key not in of.mapping.ignored]]
         ]
-        problems = self._problems
-        self._problems = problems.of(problems.source)  # faults of the document are reported once
-        return Document(self._source.path, problems, {table.title: records})
+        problems.append(source.problems.of(source.problems.source))
+        own = problems.pop(0)  # faults of the document are reported once
+        return Document(source.path, own, {table.title: records})
+
+    given = [chosen_mapping(with_keys, table.name, [*table.cells]) for table in tables]
+    return _Opened(tables, given, replaced)
 
 
 def _are_columns(names: Sequence[str]) -> bool:

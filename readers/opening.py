@@ -80,6 +80,11 @@ class Piece:
     kind: str = "file"
     has_siblings: bool = False
 
+    def of(self, content: Any, table: Table | None = None, **changes: Any) -> Piece:
+        """Return the piece with another content, and with other attributes."""
+        table = table or self.source.table
+        return replace(self, source=replace(self.source, content=content, table=table), **changes)
+
     @property
     def place(self) -> Path:
         """The folder of a file, or the file of a table or a list."""
@@ -106,7 +111,6 @@ def opened(sources: Sequence[Any], session: Session) -> list[Piece]:
         Table(
             name,
             frozenset(names) - {name, ""},
-            is_alone=len(names) == 1,
             negated=session.settings.negated,
             mappings=session.settings.mappings,
             declared=_declared(piece.source),
@@ -114,8 +118,7 @@ def opened(sources: Sequence[Any], session: Session) -> list[Piece]:
         for name, piece in zip(names, pieces, strict=True)
     ]
     named = [
-        replace(piece, source=replace(piece.source, table=table))
-        for piece, table in zip(pieces, tables, strict=True)
+        piece.of(piece.source.content, table) for piece, table in zip(pieces, tables, strict=True)
     ]
     return [*_joined(_gathered(named), session, count=len(named))]
 
@@ -152,11 +155,11 @@ def _object_piece(source: Any, session: Session) -> Piece:
             f"format: expected None for a source in memory, found {settings.format!r}"
         )
     name = source.source if is_graph else type(source).__name__
-    problems, of = session.problems(name), Source(Path(type(source).__name__), settings)
-    if not is_frame(source):
-        return Piece(replace(of, content=source), problems, read_object)
-    content = table_of_frame(source, problems)
-    return Piece(replace(of, content=content), problems, read_tabular)
+    problems, path = session.problems(name), Path(type(source).__name__)
+    if is_frame(source):
+        content = table_of_frame(source, problems)
+        return Piece(Source(path, settings, content), problems, read_tabular)
+    return Piece(Source(path, settings, source), problems, read_object)
 
 
 def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
@@ -244,11 +247,11 @@ def _in_file(path: Path, session: Session) -> Iterator[Piece]:
         yield replace(piece, fault=error)
         return
     for content in contents:
-        of_content = replace(piece, source=replace(piece.source, content=content))
-        if isinstance(content, Sheet):
-            problems = session.problems(content) if content.name else piece.problems
-            of_content = replace(of_content, problems=problems, kind="table")
-        yield of_content
+        if not isinstance(content, Sheet):
+            yield piece.of(content)
+            continue
+        problems = session.problems(content) if content.name else piece.problems
+        yield piece.of(content, problems=problems, kind="table")
 
 
 def _piece(path: Path, format: Format, session: Session) -> Piece:
@@ -288,9 +291,8 @@ def _gathered(pieces: Sequence[Piece]) -> list[Piece]:
         if others and say_the_same(records):
             problems = first.problems.of(str(folder))
             document = Document(folder, problems, {folder.name: records})
-            source = replace(first.source, content=document)
             instead.update(dict.fromkeys(map(id, others)))
-            instead[id(first)] = replace(first, source=source, problems=problems)
+            instead[id(first)] = first.of(document, problems=problems)
     found = (instead.get(id(piece), piece) for piece in pieces)
     return [piece for piece in found if piece is not None]
 
@@ -326,22 +328,15 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
             table = Table(
                 join.table,
                 others - {join.table, ""},
-                is_alone=False,
                 negated=session.settings.negated,
                 declared=piece.source.table.declared,
                 mappings=(join,) if id(join) in given else (),
                 join=None if id(join) in given else join,
             )
-            joined_piece = replace(
-                piece,
-                source=replace(piece.source, content=content, table=table),
-                reader=read_tabular,
-                kind="table",
-            )
+            problems, kind = piece.problems, "table"
             if isinstance(content, Document):
-                kind = "list" if len(found[number]) > 1 else "file"
-                joined_piece = replace(joined_piece, problems=content.problems, kind=kind)
-            yield joined_piece
+                problems, kind = content.problems, "list" if len(found[number]) > 1 else "file"
+            yield piece.of(content, table, problems=problems, kind=kind, reader=read_tabular)
     for what in remarks_on([join for join in joins if id(join) not in given]):
         first = next(iter(tables.values()))
         session.problems(getattr(first, "path", first)).remark(what)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 from ontodex.errors import ReadError, expect_choice
@@ -43,8 +42,6 @@ class Problems:
         self._named = named
         self.count = 0
         self.first: list[str] = []
-        self._passed_over = Counter[str]()
-        self._first_passed_over: dict[str, str] = {}
 
     def of(self, source: str) -> Problems:
         """Return a collector for another source, with the same policy."""
@@ -63,18 +60,23 @@ class Problems:
         if len(self.first) < SHOWN:
             self.first.append(str(error))
 
-    def pass_over(self, kind: str, line: int | None = None, source: str | None = None) -> None:
-        """Count a part that is left out because the reader does not support it; not a fault.
+    def unexpected(
+        self,
+        what: str,
+        found: object,
+        line: int | None = None,
+        source: object = None,
+        *,
+        why: object = "",
+    ) -> None:
+        """Report a part that is not ``what`` was expected; ``found`` is cut to 60 letters.
 
-        Args:
-            kind: Name of this kind of part; the final warning has a count for each kind.
-            line: Line number, counted from 1.
-            source: The file, if it differs from the source.
+        Raises:
+            ReadError: If the policy is ``"raise"``.
         """
-        where = "" if source in (None, self.source) else f" of {self._named(str(source))}"
-        place = f"line {line:,}{where}" if line is not None else where.removeprefix(" of ")
-        self._passed_over[kind] += 1
-        self._first_passed_over.setdefault(kind, place or "the source")
+        because = f" ({why})" if why else ""
+        shown = f"{str(found)[:60]!r}{because}"
+        self.report(f"expected {what}, found {shown}", line, str(source) if source else None)
 
     def remark(self, message: str) -> None:
         """Warn of something that is not a fault, if the policy is ``"warn"``."""
@@ -89,13 +91,7 @@ class Problems:
         return f"{self.count} faulty part(s):\n  " + "\n  ".join(self.first) + more
 
     def finish(self) -> None:
-        """Warn once of all faults, and once of unsupported parts, if the policy is ``"warn"``."""
-        if self._passed_over:
-            kinds = (
-                f"{kind} ({count:,}, the first in {self._first_passed_over[kind]})"
-                for kind, count in self._passed_over.items()
-            )
-            self.remark(f"passed over, as nothing of it is read: {', '.join(kinds)}")
+        """Warn once of all faults, if the policy is ``"warn"``."""
         if self.count and self.policy == "warn":
             advice = 'on_error="raise" (--on-error raise) stops at the first, "skip" says nothing'
             warn_reader(f"{self.source}: {self.summary()}\n{advice}")

@@ -20,7 +20,7 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.archives import is_archive
 from ontodex.readers.benchmark_folders import NUMBERED, SPLITS
 from ontodex.readers.biomedical.annotations import FORMATS as ANNOTATIONS
-from ontodex.readers.biomedical.gene_sets import FORMAT as GENE_SETS
+from ontodex.readers.biomedical.annotations import GENE_SETS
 from ontodex.readers.biomedical.ncbi_taxonomy import FORMAT as NCBI_TAXONOMY
 from ontodex.readers.biomedical.snomed import FORMAT as SNOMED
 from ontodex.readers.biomedical.umls import FORMAT as UMLS
@@ -29,9 +29,8 @@ from ontodex.readers.files import ZIP, head_of
 from ontodex.readers.formats import FOLDER, Format, NamedFormat, Source
 from ontodex.readers.graph_xml import GEXF, GRAPHML
 from ontodex.readers.ontologies.obo import FORMAT as OBO
-from ontodex.readers.ontologies.owl_functional import FORMAT as OWL_FUNCTIONAL
+from ontodex.readers.ontologies.owl_axioms import OWL_FUNCTIONAL, OWL_XML
 from ontodex.readers.ontologies.owl_manchester import FORMAT as OWL_MANCHESTER
-from ontodex.readers.ontologies.owl_xml import FORMAT as OWL_XML
 from ontodex.readers.ontologies.rdf import JSON_LD, RDF_XML, TEXT_FORMATS
 from ontodex.readers.problems import Problems
 from ontodex.readers.sentences import FORMAT as SENTENCES

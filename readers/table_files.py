@@ -69,13 +69,11 @@ def read_table(
         read_paths(source, builder, problems, table)
         return
     report = _reporter(source, problems)
-    misfits = _Misfits(report, width)
     for number, cells in comments:
-        is_title = sum(bool(cell.strip()) for cell in cells) < 2
-        if not (names and is_title):
-            misfits.report(number, cells)
-    misfits.begun = bool(names)
-    rows = _fitted(chain(first, rows), width, problems if names else None)
+        is_title = names and sum(bool(cell.strip()) for cell in cells) < 2
+        if not (is_title or cells[0].startswith("#")):
+            report(_misfit(cells, width), number)
+    rows = _fitted(chain(first, rows), width, bool(names), problems, report)
     mapping = given
     if mapping is None:
         are_links = source.are_links if isinstance(source, Sheet) else None
@@ -89,11 +87,8 @@ def read_table(
     if mapping.are_triples:
         is_text = not (isinstance(source, Sheet) and source.unit)
         header = sssom_header(cells[0] for _, cells in comments) if is_text else None
-        unnamed = None if names or split != "train" else _Unnamed()
-        rows = _of_width(rows, misfits, unnamed)
+        rows = rows if names or split != "train" else _watched(rows, problems)
         add_rows(mapping, columns, rows, builder, problems, table, report, header, split)
-        if unnamed:
-            unnamed.warn(problems)
         name_freebase(builder)
         return
     add_rows(mapping, columns, rows, builder, problems, table, report)
@@ -174,27 +169,21 @@ def _header(
     """
     given, names, above, rows = mapped_header(rows_of(source, problems), table.mappings, table.name)
     if given is not None:
-        return given, names, above, _without_template(names, rows) if given.header else rows
-    template, names, rows = _template(rows)
+        return given, names, above, _template(names, rows)[1] if given.header else rows
+    first = [*islice(rows, 1)]
+    template, below = _template(first[0][1], rows) if first else (None, rows)
     if template is not None:
-        return replace(template, table=table.name), names, above, rows
+        return replace(template, table=table.name), first[0][1], above, below
     is_first = isinstance(source, Sheet) and source.has_header
+    rows = chain(first, below)
     return None, *header_of(rows, is_first=is_first or bool(table.declared.types))
 
 
-def _template(rows: Rows) -> tuple[TableMapping | None, list[str], Rows]:
-    """Return mapping, header and rows of a ROBOT template; no mapping for another table."""
-    first = [*islice(rows, 2)]
-    if len(first) == 2 and (found := robot_mapping(first[0][1], first[1][1])):
-        return found, first[0][1], rows
-    return None, [], chain(first, rows)
-
-
-def _without_template(columns: Sequence[str], rows: Rows) -> Rows:
-    """Return the rows below a header, without the template row of a ROBOT template."""
+def _template(names: Sequence[str], rows: Rows) -> tuple[TableMapping | None, Rows]:
+    """Return the mapping of a ROBOT template, whose second row is left out; ``None`` without it."""
     first = [*islice(rows, 1)]
-    is_template = bool(first) and robot_mapping(columns, first[0][1]) is not None
-    return rows if is_template else chain(first, rows)
+    found = robot_mapping(names, first[0][1]) if first else None
+    return found, rows if found else chain(first, rows)
 
 
 def _remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:
@@ -208,81 +197,56 @@ def _remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Prob
         )
 
 
-def _fitted(rows: Rows, width: int, problems: Problems | None) -> Rows:
-    """Yield rows without comments, and without empty cells beyond ``width`` cells.
+def _fitted(
+    rows: Rows, width: int, has_header: bool, problems: Problems, report: Callable[[str, int], None]
+) -> Rows:
+    """Yield the rows that are as wide as the table, and report the others, except comments.
 
-    If ``problems`` is given and its policy is not ``"raise"``, rows with fewer cells are filled up
-    with empty ones, with a warning.
+    Empty cells beyond the width are cut off. If the table has a header and the policy is not
+    ``"raise"``, rows with fewer cells are filled up with empty ones, with a warning.
     """
-    short = 0
+    short, begun, hint = 0, has_header, f"{UNNAMED}, or "
+    may_be_short = has_header and problems.policy != "raise"
     for number, cells in rows:
-        if len(cells) == 1 < width and cells[0].startswith("#"):
-            continue
-        if problems and problems.policy != "raise" and 1 < len(cells) < width:
+        if may_be_short and 1 < len(cells) < width:
             short += 1
             cells = [*cells, *[""] * (width - len(cells))]
-        yield number, cells if any(map(str.strip, cells[width:])) else cells[:width]
-    if short and problems:
+        elif not any(map(str.strip, cells[width:])):
+            cells = cells[:width]
+        if len(cells) == width:
+            begun = True
+            yield number, cells
+        elif not cells[0].startswith("#") or (begun and len(cells) > 1):
+            report(_misfit(cells, width, "" if begun else hint), number)
+            hint = ""
+    if short:
         problems.remark(
             f"{short:,} row(s) have fewer cells than the {width} columns of the header: the last "
             "ones are empty"
         )
 
 
-class _Misfits:
-    """Reports lines that are not as wide as the table, except comments above the table."""
-
-    def __init__(self, report: Callable[[str, int], None], width: int) -> None:
-        self.width = width
-        self.begun = False
-        self._report = report
-        self._hint = f"{UNNAMED}, or "
-
-    def report(self, number: int, cells: Sequence[str]) -> None:
-        if self.begun or not cells[0].startswith("#"):
-            found = f"expected {self.width} columns, found {len(cells)}: {' | '.join(cells)[:80]!r}"
-            hint = "" if self.begun else self._hint
-            self._report(f"{found}; {hint}mend or delete the line", number)
-            self._hint = ""
+def _misfit(cells: Sequence[str], width: int, hint: str = "") -> str:
+    found = f"found {len(cells)}: {' | '.join(cells)[:80]!r}"
+    return f"expected {width} columns, {found}; {hint}mend or delete the line"
 
 
-def _of_width(rows: Rows, misfits: _Misfits, unnamed: _Unnamed | None) -> Rows:
-    """Yield the rows of a table of triples that are as wide as the table, and report the others."""
+def _watched(rows: Rows, problems: Problems) -> Rows:
+    """Yield the rows of a table without a header; warn if it may not consist of triples."""
+    first, is_alone, count, relations = list[str](), True, 0, set[str]()
     for number, cells in rows:
-        if len(cells) != misfits.width:
-            misfits.report(number, cells)
-            continue
-        misfits.begun = True
-        if unnamed:
-            unnamed.take(cells)
+        is_alone = is_alone and not {*cells} & {*first}
+        first = first or cells
+        count += 1
+        relations.add(cells[1])
         yield number, cells
-
-
-class _Unnamed:
-    """Warns of a table without a header that may not consist of triples."""
-
-    def __init__(self) -> None:
-        self._first: list[str] = []
-        self._is_alone = True
-        self._count = 0
-        self._relations: set[str] = set()
-
-    def take(self, cells: list[str]) -> None:
-        self._is_alone = self._is_alone and not {*cells} & {*self._first}
-        self._first = self._first or cells
-        self._count += 1
-        self._relations.add(cells[1])
-
-    def warn(self, problems: Problems) -> None:
-        if self._count > FEW and len(self._relations) >= 3 / 4 * self._count:
-            problems.remark(
-                f"found {len(self._relations)} relations in {self._count} triples; {IF_OTHERWISE}"
-            )
-        elif self._count >= FEW and self._is_alone:
-            found = " | ".join(self._first)[:80]
-            problems.remark(
-                f"the first line, {found!r}, has nothing in common with the others; {IF_OTHERWISE}"
-            )
+    if count > FEW and len(relations) >= 3 / 4 * count:
+        problems.remark(f"found {len(relations)} relations in {count} triples; {IF_OTHERWISE}")
+    elif count >= FEW and is_alone:
+        found = " | ".join(first)[:80]
+        problems.remark(
+            f"the first line, {found!r}, has nothing in common with the others; {IF_OTHERWISE}"
+        )
 
 
 # Relations of Freebase --------------------------------------------------------------------------

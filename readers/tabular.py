@@ -29,7 +29,7 @@ from ontodex.readers.formats import (
 )
 from ontodex.readers.joining import Document
 from ontodex.readers.ontologies.obographs import read_obographs
-from ontodex.readers.ontologies.semantic_sql import is_semantic_sql, read_semantic_sql
+from ontodex.readers.ontologies.rdf import is_semantic_sql, read_semantic_sql
 from ontodex.readers.problems import Problems
 from ontodex.readers.records import json_of, lists_of, read_records, rows_in
 from ontodex.readers.table_files import read_paths, read_table

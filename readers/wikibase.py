@@ -53,10 +53,8 @@ def read_wikibase(
     for number, entity in enumerate(entities, start=1):
         identifier, claims = entity.get("id"), entity.get("claims")
         if not isinstance(identifier, str) or not isinstance(claims, dict | list):
-            problems.report(
-                f"expected an entity with an id and claims, found {str(entity)[:60]!r} as number "
-                f"{number}"
-            )
+            why = f"number {number}"
+            problems.unexpected("an entity with an id and claims", entity, why=why)
             continue
         label = _in_language(entity.get("labels"), builder.language)
         if entity.get("type") == "property":

@@ -63,17 +63,12 @@ def read_wordnet(folder: Path, builder: GraphBuilder, problems: Problems) -> Non
             try:
                 links.extend((*link, number, str(path)) for link in _synset(line, letter, builder))
             except (ValueError, IndexError, KeyError) as error:
-                found = f"{line[:60]!r} ({error})"
-                problems.report(
-                    f"expected a synset as in wndb(5), found {found}", number, str(path)
-                )
+                problems.unexpected("a synset as in wndb(5)", line, number, path, why=error)
     for head, relation, tail, number, source in links:
         if tail in builder:
             builder.triple(head, relation, tail)
         else:
-            problems.report(
-                f"expected a pointer to a synset that is there, found {tail}", number, source
-            )
+            problems.unexpected("a pointer to a synset that is there", tail, number, source)
 
 
 def _synset(line: str, letter: str, builder: GraphBuilder) -> list[tuple[str, str, str]]:

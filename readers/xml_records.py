@@ -14,8 +14,7 @@ from ontodex.errors import ReadError
 from ontodex.graph.names import language_rank
 from ontodex.readers.files import opened
 from ontodex.readers.mapping.headers import ID
-from ontodex.readers.record_rows import LABELS, Record, is_named, key_of
-from ontodex.readers.records import is_link
+from ontodex.readers.records import LABELS, Record, is_link, is_named, key_of
 from ontodex.readers.xml_guard import XML, GuardedXml, kind_of, language_of, well_formed
 
 __all__ = ["xml_records", "xml_root"]
@@ -44,8 +43,7 @@ def xml_records(root: Element, path: Path, language: str) -> dict[str, list[Reco
     """Return the elements with an id or a name as records, by kind (element name).
 
     Attributes and child elements are properties. If elements of one kind are nested, the inner ones
-    are children of the outer one, as in an outline; elements that only group others may lie between
-    them.
+    are children of the outer one, as in an outline.
 
     Args:
         root: The root element.
@@ -59,7 +57,6 @@ def xml_records(root: Element, path: Path, language: str) -> dict[str, list[Reco
         root.remove(inside)
     try:
         document = _Elements(root, language).value(root)
-        _nest([*_objects(document)])
         records = _entities(document) or _rows(document)
     except RecursionError:
         raise ReadError("expected elements less deep in one another", str(path)) from None
@@ -120,14 +117,20 @@ class _Elements:
         return found
 
     def _inside(self, element: Element) -> dict[str, Any]:
-        """Return the child elements by kind; a list if any element repeats the kind."""
+        """Return the child elements by kind; a list if any element repeats the kind.
+
+        Those of the kind of the element itself are its children.
+        """
         found: dict[str, list[Any]] = {}
         for inside in self._in_language(element):
             if (value := self.value(inside)) not in ("", [], {}):
-                found.setdefault(_key(inside, value), []).extend(_listed(value))
+                is_child = kind_of(inside) == kind_of(element) and is_named(value)
+                key = "children" if is_child else _key(inside, value)
+                found.setdefault(key, []).extend(_listed(value))
         kind = kind_of(element)
+        are_lists = {key for outer, key in self._repeated if outer == kind} | {"children"}
         return {
-            key: values if len(values) > 1 or (kind, key) in self._repeated else values[0]
+            key: values if len(values) > 1 or key in are_lists else values[0]
             for key, values in found.items()
         }
 
@@ -178,14 +181,6 @@ def _within(value: Any) -> Iterable[Any]:
     )
 
 
-def _objects(value: Any) -> Iterator[_Object]:
-    """Yield every object, outer objects before the objects nested in them."""
-    if isinstance(value, _Object):
-        yield value
-    for inside in _within(value):
-        yield from _objects(inside)
-
-
 def _entities(document: Any) -> list[_Object]:
     """Return the records of a document; if one record encloses all others, the enclosed ones."""
     records = [*_records(document)]
@@ -212,32 +207,3 @@ def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
         return
     for inside in _within(value):
         yield from _records(inside, is_root=False)
-
-
-def _nest(objects: Sequence[_Object]) -> None:
-    """Move child entities to ``children``.
-
-    Child entities are nested objects of the same kind, or of a kind that is nested in itself.
-    """
-    pairs = {
-        (one.kind, key)
-        for one in objects
-        if is_named(one)
-        for key, value in one.items()
-        if _are_of(key, value)
-    }
-    kinds = {above for above, below in pairs if above == below}
-    while more := {above for above, below in pairs if below in kinds} - kinds:
-        kinds |= more
-    for one in objects:
-        if one.kind in kinds:
-            for key in [key for key, value in one.items() if key in kinds and _are_of(key, value)]:
-                below = one.pop(key)
-                one["children"] = [*_listed(one.get("children", [])), *_listed(below)]
-
-
-def _are_of(kind: str, value: Any) -> bool:
-    """Tell whether a value is a named object of a kind, or a list of such objects."""
-    return all(
-        isinstance(one, _Object) and one.kind == kind and is_named(one) for one in _listed(value)
-    )

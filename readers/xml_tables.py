@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from xml.etree.ElementTree import Element
+
+import yaml
 
 from ontodex.errors import ReadError, SettingsError
 from ontodex.graph.builder import GraphBuilder
@@ -13,10 +17,9 @@ from ontodex.graph.names import language_rank
 from ontodex.readers.problems import Problems
 from ontodex.readers.table_files import add_rows
 from ontodex.readers.tables.keys import resolved
-from ontodex.readers.tables.mapping import TableMapping
+from ontodex.readers.tables.mapping import TableMapping, mapping_from
 from ontodex.readers.tables.paths import DEEPEST, Category, path_of
 from ontodex.readers.tables.table import Table
-from ontodex.readers.tables.vocabularies import vocabulary
 from ontodex.readers.xml_guard import XML, kind_of, language_of
 
 __all__ = ["Elements", "mappings_of", "read_elements"]
@@ -39,7 +42,20 @@ def mappings_of(root: Element, given: Sequence[TableMapping]) -> tuple[TableMapp
         for mapping in given
         if any(NAME.findall(path)[-1:] and NAME.findall(path)[-1] in names for path in mapping.rows)
     )
-    return tuple(fitting) or vocabulary(kind_of(root))
+    return tuple(fitting) or _vocabularies().get(kind_of(root), ())
+
+
+@cache
+def _vocabularies() -> dict[str, tuple[TableMapping, ...]]:
+    """Return the mappings of each vocabulary, by the name of its root element."""
+    found = {}
+    for file in files("ontodex.readers.tables.vocabularies").iterdir():
+        if file.name.endswith(".yaml"):
+            values = yaml.safe_load(file.read_text("utf-8"))
+            roots = values["root"] if isinstance(values["root"], list) else [values["root"]]
+            tables = tuple(mapping_from(one, file.name) for one in values["tables"])
+            found.update(dict.fromkeys(roots, tables))
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Annotations with ontology terms: GAF, GPAD and GPI (Gene Ontology), phenotype.hpoa (HPO)."""
+"""Annotations with terms (GAF, GPAD, GPI and phenotype.hpoa), and gene sets in GMT."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.readers.files import lines_of
-from ontodex.readers.formats import NamedFormat, Source
+from ontodex.readers.formats import FileFormat, NamedFormat, Source, suffix_of
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.entities import are_denied, denied_left_out
-from ontodex.readers.tables.values import one_line
+from ontodex.readers.tables.values import LETTER, NOTHING, one_line
 
-__all__ = ["FORMATS", "AnnotationFormat"]
+__all__ = ["FORMATS", "GENE_SETS", "AnnotationFormat"]
 
 ANNOTATED = "annotated with"
 """The relation of an annotation if neither qualifier nor aspect gives one."""
@@ -220,7 +221,58 @@ def _rows(path: Path, layout: _Layout, problems: Problems) -> Iterator[list[str]
             continue
         needed = [at for at in (*layout.head, layout.term) if at is not None]
         if len(cells) < layout.width or not all(cells[at].strip() for at in needed):
-            found = f"expected an annotation of {layout.width} columns or more, found {line[:60]!r}"
-            problems.report(found, number)
+            what = f"an annotation of {layout.width} columns or more"
+            problems.unexpected(what, line, number)
         else:
             yield cells
+
+
+# Gene sets ----------------------------------------------------------------------------------------
+
+
+MEMBER = "member of"
+"""The relation of a gene to a set."""
+
+
+def read_gene_sets(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read one gene set per line: name, description, genes; each gene is a member of the set.
+
+    If the name is an id (``GO:0006915``), the description is the label. Otherwise a description of
+    several words is the definition, and a description of one word (``R-HSA-109581``) is a synonym.
+    URLs and Enrichr's weights (``TP53,0.8``) are left out.
+
+    Args:
+        path: The file.
+        builder: Receives sets and genes.
+        problems: Receives lines without genes.
+    """
+    for number, line in lines_of(path, problems):
+        name, *rest = (cell.strip() for cell in line.split("\t"))
+        if not line.strip() or line.startswith("#"):
+            continue
+        members = [one.partition(",")[0] for one in rest[1:] if one]
+        if not name or not members:
+            problems.unexpected("a set, what it is, and its genes", line, number)
+            continue
+        about = (
+            ""
+            if "://" in rest[0] or rest[0].casefold() in NOTHING or not LETTER.search(rest[0])
+            else rest[0]
+        )
+        if looks_like_identifier(name):
+            builder.entity(name, label=about)
+        elif " " in about:
+            builder.entity(name, definition=about)
+        else:
+            builder.entity(name, synonyms=[about] if about else [])
+        for member in members:
+            builder.triple(member, MEMBER, name)
+
+
+GENE_SETS = FileFormat(
+    "gmt",
+    (".gmt",),
+    "Gene sets in GMT: each gene is a member of its sets.",
+    matches=lambda path, head: suffix_of(path) == ".gmt",
+    reader=read_gene_sets,
+)

@@ -62,7 +62,7 @@ def nodes_and_links(document: list[Any], problems: Problems) -> dict[str, Object
     for edge in edges.values():
         source, target = (ids.get(_text(edge.pop(end, None))) for end in "st")
         if source is None or target is None:
-            problems.report(f"expected an edge between two nodes, found {str(edge)[:80]!r}")
+            problems.unexpected("an edge between two nodes", edge)
             continue
         relation = {"relation": edge.pop("interaction")} if edge.get("interaction") else {}
         rest = {key: value for key, value in edge.items() if key not in AFTER_ENDS}
@@ -88,7 +88,7 @@ def _elements(
         if not isinstance(element, dict) or not (
             number := _text(element.get("@id", element.get("id")))
         ):
-            problems.report(f"expected an object of {kind} with an id, found {str(element)[:80]!r}")
+            problems.unexpected(f"an object of {kind} with an id", element)
             continue
         attributes = {
             key: value

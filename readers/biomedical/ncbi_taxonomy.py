@@ -61,10 +61,8 @@ def _records(path: Path, width: int, problems: Problems) -> Iterator[list[str]]:
         if len(cells) > width and cells[0].isdigit():
             yield [f"{PREFIX}:{cells[0]}", *cells[1:width]]
         elif line.strip():
-            found = (
-                f"expected a record of {width} cells that begins with a number, found {line[:60]!r}"
-            )
-            problems.report(found, number, str(path))
+            what = f"a record of {width} cells that begins with a number"
+            problems.unexpected(what, line, number, path)
 
 
 FORMAT = folder_format(

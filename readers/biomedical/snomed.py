@@ -130,9 +130,7 @@ def _rows(folder: Path, start: str, problems: Problems) -> Iterator[Row]:
             if not header:
                 header = cells
             elif len(cells) != len(header):
-                problems.report(
-                    f"expected {len(header)} columns, found {line[:60]!r}", number, str(path)
-                )
+                problems.unexpected(f"{len(header)} columns", line, number, path)
             elif (row := dict(zip(header, cells, strict=True)))["active"] == "1":
                 yield row
 

@@ -163,7 +163,7 @@ def _rows(
             if len(cells) == width:
                 yield cells
             else:
-                problems.report(f"expected {width} columns, found {line[:60]!r}", number, str(path))
+                problems.unexpected(f"{width} columns", line, number, path)
 
 
 FORMAT = folder_format(

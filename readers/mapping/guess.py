@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
-from ontodex.readers.mapping.entities import guess_entities
-from ontodex.readers.mapping.headers import EntityHeader, entity_header
-from ontodex.readers.mapping.paths import is_path_name
+from ontodex.graph.builder import readable
+from ontodex.graph.names import normalise
+from ontodex.graph.prefixes import looks_like_identifier
+from ontodex.readers.mapping.headers import (
+    EntityHeader,
+    are_counted,
+    entity_header,
+    is_key,
+    relation_label,
+    table_of,
+)
+from ontodex.readers.mapping.paths import is_path_name, path_separator
 from ontodex.readers.mapping.triples import names_ends, of_triples, own_columns, triples_mapping
-from ontodex.readers.tables.mapping import TableMapping, column_names
+from ontodex.readers.problems import INSPECT
+from ontodex.readers.tables.entities import EntityRows, FoundRows, Link
+from ontodex.readers.tables.mapping import RelationColumn, TableMapping, column_names
+from ontodex.readers.tables.paths import ARROW, categories_in, names_by_level, path_of
 from ontodex.readers.tables.rows import Rows
 from ontodex.readers.tables.table import Table
-from ontodex.readers.tables.values import LETTER, NUMBER
+from ontodex.readers.tables.values import (
+    LETTER,
+    LONGEST,
+    NOTHING,
+    NUMBER,
+    are_short,
+    are_yes_and_no,
+    is_word,
+    whole_name,
+)
 
-__all__ = ["FEW", "LOOKED_AT", "guess_mapping", "header_of", "of_table"]
+__all__ = ["FEW", "LOOKED_AT", "are_labels", "guess_mapping", "header_of"]
 
 LOOKED_AT = 20
 """Number of rows in which no cell of the header may recur, if only one of its names is known."""
 
-LONGEST_NAME = 40
-"""Maximal number of letters of an unknown column name, without a remark in brackets after it."""
+LONGEST_NAME = 50
+"""Maximal number of letters of an unknown column name."""
 
 NAME = re.compile(r"[#%_]?\s*\w[^{}<>|]*")
 """A possible name of a column; paths and JSON objects do not match."""
@@ -165,7 +187,7 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     below = [cells for cells in rows[1:] if len(cells) == len(names)]
     are_names = (
         all(LETTER.search(name) and NAME.fullmatch(name) for name in named)
-        and max(map(len, map(_without_remark, names)), default=0) <= LONGEST_NAME
+        and max(map(len, names), default=0) <= LONGEST_NAME
     )
     columns = [{cell.strip() for cell in column} for column in zip(*below, strict=True)]
     recur = any(
@@ -182,17 +204,6 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _without_remark(name: str) -> str:
-    """Return a column name without a remark in brackets at its end: "ID (supplied by NCBI)"."""
-    return (
-        name.partition("(")[0]
-        if name.endswith(")")
-        else name.partition("[")[0]
-        if name.endswith("]")
-        else name
-    )
-
-
 def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether a table with few columns has entities rather than triples.
 
@@ -206,3 +217,305 @@ def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> boo
         all(NUMBER.fullmatch(cells[at].strip()) for cells in below) for at in range(1, len(names))
     )
     return bool(below) and is_alone and (is_told or are_values)
+
+
+# Tables of entities -------------------------------------------------------------------------------
+
+
+APART = 0.9
+"""Minimal shares of rows with a value, and of distinct values, in a column of labels or keys."""
+
+NEARLY_ALL = 0.98
+"""Minimal share of distinct cells for a first column of codes to be the id."""
+
+CODE = re.compile(r"[\w.:/-]{1,20}")
+"""A cell that may be the id of a row although no column has the name of an id."""
+
+ADDRESS = re.compile(r"@|://")
+
+BY_LABEL = 4
+"""Values name rows by label only if at least one in ``BY_LABEL`` distinct values names a row."""
+
+SHARED = 2 / 3
+"""Maximal ratio of distinct values to values in a column that is a relation."""
+
+CODED = 0.1
+"""Unique values are codes of another kind if more than this share equals the id of its row."""
+
+SYNONYMS = "synonyms"
+
+Row = tuple[int, Sequence[str]]
+Cells = Sequence[Sequence[str]]
+
+
+def guess_entities(
+    header: EntityHeader,
+    rows: Sequence[Row],
+    table: Table,
+    remark: Callable[[str], None],
+) -> TableMapping:
+    """Guess the mapping of a table of entities.
+
+    A column is a relation if most of its cells refer to rows of the table, or if several rows have
+    the same value in it (``habitat``). Numbers, dates, and texts that few rows share are ignored.
+    Values refer to rows by label only if at least a quarter of the distinct values of the column
+    are ids or labels of rows. If the ids of the table are consecutive numbers, numbers in another
+    column refer to rows only if the column is named like a key (``manager_id``). If the header
+    names no column of labels, the first column of short distinct texts has the labels.
+
+    Args:
+        header: What the names in the header say.
+        rows: (number, cells) of every row.
+        table: The table; receives the columns that are left out.
+        remark: Receives remarks on the guess.
+    """
+    table.own_labels = header.are_labelled
+    columns = header.mapping.columns
+    lines = [cells for _, cells in rows]
+    header = _identified(lines, header)
+    paths = _path_columns(lines, header)
+    if not (table.is_of_others or header.are_labelled):
+        header = _labelled(lines, header, paths, remark)
+    level_of, own = _own_path(lines, header, paths)
+    mapping = replace(
+        header.mapping,
+        label=tuple(one for one in header.mapping.label if one != own),
+        path=own,
+        paths={
+            one: of for one, of in paths.items() if one not in header.mapping.label or one == own
+        },
+        level_of=level_of,
+    )
+    entities = EntityRows(mapping, columns, rows, Table(negated=table.negated), lambda *_: None)
+    others = {one: header.names[one] for one in header.others if one != own}
+    return _with_relations(mapping, others, entities, table)
+
+
+# Ids, labels and paths --------------------------------------------------------------------------
+
+
+def _labels(rows: Cells, header: EntityHeader) -> list[str]:
+    """Return the label of each row; empty if there are no columns of labels."""
+    columns = header.mapping.label_parts or header.mapping.label[:1]
+    cells = [header.cells(rows, column) for column in columns]
+    return [whole_name(parts) for parts in zip(*cells, strict=True)]
+
+
+def _identified(rows: Cells, header: EntityHeader) -> EntityHeader:
+    """Return the header with a chosen id.
+
+    The id is the first of the keys with distinct cells. Without keys, a first column of codes is
+    the id, whatever its name. Without an id, labels identify rows.
+    """
+    first = header.mapping.columns[:1]
+    if not header.keys:
+        may_be = header.are_labelled and not header.mapping.id and header.others[:1] == first
+        return header.identified(first[0]) if may_be and _are_codes(rows, header) else header
+    for key in header.keys:
+        if do_differ([*map(str.strip, header.cells(rows, key))]):
+            return header.identified(key)
+    others = header.in_order((*header.others, *header.keys))
+    return replace(header, mapping=replace(header.mapping, id=()), others=others, keys=())
+
+
+def _are_codes(rows: Cells, header: EntityHeader) -> bool:
+    """Return whether the first column has codes, nearly all of them different.
+
+    Labels, dates and consecutive numbers do not count as codes.
+    """
+    codes = {cells[0].strip() for cells in rows}
+    return (
+        len(codes) >= NEARLY_ALL * len(rows) > 0
+        and not are_counted(codes)
+        and codes.isdisjoint(_labels(rows, header))
+        and all(CODE.fullmatch(code) and (code.isdigit() or is_word(code)) for code in codes)
+    )
+
+
+def _path_columns(rows: Cells, header: EntityHeader) -> dict[str, str]:
+    """Return the separators of the columns of paths."""
+    found, mapping = {}, header.mapping
+    for column in (*mapping.label[:1], *mapping.parent, *header.others):
+        name = header.names[column] if column in header.others else ""
+        if mark := path_separator(header.cells(rows, column), name):
+            found[column] = mark
+    return found
+
+
+def _labelled(
+    rows: Cells, header: EntityHeader, paths: Collection[str], remark: Callable[[str], None]
+) -> EntityHeader:
+    """Return the header with a column of labels that has no name of labels, if there is one.
+
+    Columns of paths are excluded.
+    """
+    of_ids = (header.cells(rows, column) for column in header.mapping.id)
+    ids = {cell.strip() for cells in of_ids for cell in cells}
+    for column in header.others:
+        cells = [*map(str.strip, header.cells(rows, column))]
+        if column not in paths and are_labels(cells, ids):
+            remark(f"took {column} for the labels, as no column is named label or name; {INSPECT}")
+            return _identified(rows, header.labelled(column))
+    return header
+
+
+def do_differ(cells: Collection[str]) -> bool:
+    """Return whether nearly all cells are different."""
+    return len({*cells}) >= APART * len(cells)
+
+
+def are_labels(cells: Sequence[str], ids: Collection[str]) -> bool:
+    """Return whether nearly all rows have distinct short texts that are not ids."""
+    filled = [cell for cell in cells if cell]
+    words = sum(_is_name(cell) and cell not in ids for cell in filled)
+    return min(words, len({*filled})) >= APART * len(cells) > 0 and are_short(filled)
+
+
+def _is_name(cell: str) -> bool:
+    return (
+        bool(LETTER.search(cell)) and not ADDRESS.search(cell) and not looks_like_identifier(cell)
+    )
+
+
+def _own_path(rows: Cells, header: EntityHeader, paths: Mapping[str, str]) -> tuple[str, str]:
+    """Return the relation of rows to their levels, and the column of their own paths.
+
+    The relation is empty if there are no levels, or if the levels are the rows' own path. The
+    column is empty if there is none.
+    """
+    labels, mapping = _labels(rows, header), header.mapping
+    if mapping.levels:
+        places = [mapping.columns.index(one) for one in mapping.levels]
+        levels = [path_of(names) for names in names_by_level(rows, places)]
+        if _are_own(levels, ARROW, labels, header):
+            return "", ""
+    for column, mark in paths.items():
+        of_rows = [] if mapping.label[:1] == (column,) else labels
+        cells = header.cells(rows, column)
+        if column not in mapping.parent and _are_own(cells, mark, of_rows, header):
+            return mapping.level_of, column
+    return mapping.level_of, ""
+
+
+def _are_own(
+    paths: Sequence[str], separator: str, labels: Sequence[str], header: EntityHeader
+) -> bool:
+    """Return whether paths are the rows' own paths.
+
+    Most of these paths end with the label of the row, or are unique if there are no labels.
+    """
+    filled = [path for path in paths if path.strip()]
+    if not labels:
+        return not header.mapping.id or do_differ(filled)
+    ending = sum(
+        any(normalise(one[-1]) == normalise(label) for one in categories_in(path, separator))
+        for path, label in zip(paths, labels, strict=True)
+        if path.strip()
+    )
+    return 2 * ending > len(filled)
+
+
+# Relations --------------------------------------------------------------------------------------
+
+
+def _with_relations(
+    mapping: TableMapping, others: Mapping[str, str], entities: EntityRows, table: Table
+) -> TableMapping:
+    """Return the mapping with relations, further synonyms and ignored columns.
+
+    Args:
+        mapping: The mapping without relations.
+        others: Names in the header of the columns without another meaning, by column.
+        entities: The rows, read with the mapping.
+        table: Receives the columns that are left out.
+    """
+    flags = {column for column, words in mapping.negation.items() if "true" in words}
+    columns = [column for column, name in others.items() if name and column not in flags]
+    relations = dict[str, RelationColumn]()
+    synonyms = [*mapping.synonyms]
+    ignored = {column: "without a name" for column, name in others.items() if not name}
+    for column in columns:
+        of = RelationColumn() if column in mapping.paths else _relation(column, entities, table)
+        if isinstance(of, RelationColumn):
+            name = others[column]
+            label = relation_label(name, [*others.values()])
+            relations[column] = replace(
+                of,
+                relation="" if name == column else name,
+                label="" if label == readable(name) else label,
+            )
+        elif of == SYNONYMS:
+            synonyms.append(column)
+        else:
+            ignored[column] = of
+    return replace(mapping, synonyms=tuple(synonyms), relations=relations, ignored=ignored)
+
+
+def _relation(column: str, entities: EntityRows, table: Table) -> RelationColumn | str:
+    """Return the relation in a column, :data:`SYNONYMS`, or the reason to ignore the column.
+
+    Args:
+        column: The column.
+        entities: The rows, read with the mapping without relations.
+        table: The table, with the names of other tables; receives a column that is left out.
+    """
+    found, links = entities.found, entities.links_in(column)
+    of = _named(column, links, found)
+    row = found.row_by(of, {})
+    links = FoundRows.told(links, row, NOTHING)
+    if not links:
+        return "empty"
+    parts = [part for _, part in links]
+    is_foreign = bool(_are_numbers(links) and table_of(column, table.others))
+    own = 0 if is_foreign else sum(row(part) == identifier for identifier, part in links)
+    if 2 * own > len(links):
+        words = sum(bool(LETTER.search(part)) for part in parts)
+        return SYNONYMS if 2 * words > len(parts) else "repeats the ids"
+    values = Counter(parts)
+    if table.join and column in table.join.keys:
+        return of
+    if is_foreign:
+        why = "numbers of another table"
+    elif own > CODED * len(links) and len(values) == len(links):
+        why = "codes of another kind"
+    else:
+        why = _why_not(values, sum(n for part, n in values.items() if row(part)))
+    if why:
+        table.left_out[column] = why
+    return why or of
+
+
+def _named(column: str, links: Sequence[Link], found: FoundRows) -> RelationColumn:
+    """Return a relation that says how the values of a column name rows."""
+    if not is_key(column) and _are_numbers(links) and are_counted(found.ids):
+        return RelationColumn(by="nothing")
+    values = {part for _, part in links}
+    by_label = len(values) <= BY_LABEL * sum(bool(found.row(value)) for value in values)
+    return RelationColumn(by="any" if by_label else "id")
+
+
+def _are_numbers(links: Sequence[Link]) -> bool:
+    return 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
+
+
+def _why_not(values: Counter[str], rows: int) -> str:
+    """Return why a column is not a relation, or ``""`` if it is one.
+
+    Args:
+        values: Number of occurrences of each value.
+        rows: Number of occurrences of values that name rows.
+
+    Example:
+        >>> _why_not(Counter(["forest", "forest", "house"]), 0), _why_not(Counter(["1", "2"]), 0)
+        ('', 'numbers or dates')
+    """
+    count = sum(values.values())
+    if 2 * rows > count:
+        return ""
+    if sum(len(part) * n for part, n in values.items()) > LONGEST * count:
+        return "sentences"
+    if are_yes_and_no(values):
+        return "yes and no"
+    if 2 * sum(n for part, n in values.items() if is_word(part)) <= count:
+        return "numbers or dates"
+    return "" if len(values) <= SHARED * count else "texts that few rows share"

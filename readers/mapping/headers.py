@@ -1,4 +1,4 @@
-"""Finding the columns of a table of entities by the names in its header."""
+"""Finding keys, and the columns of a table of entities, by the names in a header."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from itertools import chain
 from types import MappingProxyType
+from typing import Any
 
 import yaml
 
+from ontodex.graph.builder import readable
 from ontodex.graph.hierarchy_names import UPWARD
 from ontodex.graph.names import normalise, spellings
 from ontodex.readers.tables.mapping import TableMapping, column_names
@@ -21,10 +24,91 @@ __all__ = [
     "NAMES",
     "PARENT",
     "EntityHeader",
+    "are_counted",
     "entity_header",
+    "is_key",
     "negation_in",
+    "relation_label",
     "spelt",
+    "table_of",
 ]
+
+KEY = re.compile(r"(?:(.+) )?(?:ids?|codes?|keys?|refs?|references?)")
+"""A name of a key column: its numbers name rows."""
+
+OF_ANOTHER = re.compile(r"(.+) (?:ids?|keys?|refs?|references?)")
+"""A name of a foreign key column that contains the name of the other table: "company id"."""
+
+PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
+IRREGULAR = {"people": "person", "children": "child"}
+
+
+def is_key(column: str) -> bool:
+    """Return whether a column has the name of a key.
+
+    >>> is_key("manager_id"), is_key("rating")
+    (True, False)
+    """
+    return any(map(KEY.fullmatch, spellings(column)))
+
+
+def table_of(column: str, tables: Collection[str]) -> str:
+    """Return the table that the name of a key column refers to best, or an empty string.
+
+    >>> table_of("production_company_id", ["films", "companies"]), table_of("ceo_id", ["movies"])
+    ('companies', '')
+    """
+    of = [f" {found[1]}" for form in spellings(column) if (found := OF_ANOTHER.fullmatch(form))]
+    named = [
+        table
+        for table in tables
+        if any(one.endswith(f" {form}") for form in _singulars(table) for one in of)
+    ]
+    return max(named, key=lambda table: (len(table), table), default="")
+
+
+def relation_label(column: str, others: Collection[str] = ()) -> str:
+    """Return the label of the relation for a column, without "id" or the like at its end.
+
+    If another column has the shorter name, the ending is kept.
+
+    >>> relation_label("ProductID"), relation_label("mother_id", ["mother"])
+    ('Product', 'mother id')
+    >>> relation_label("genre")
+    'genre'
+    """
+    label = readable(column)
+    named = label.rpartition(" ")[0] if OF_ANOTHER.fullmatch(normalise(label)) else ""
+    return (
+        label
+        if not named or normalise(named) in {spellings(other)[-1] for other in others}
+        else named
+    )
+
+
+def _singulars(name: str) -> list[str]:
+    forms = [name, IRREGULAR.get(name, name)]
+    return forms + [
+        name.removesuffix(plural) + single for plural, single in PLURALS if name.endswith(plural)
+    ]
+
+
+def are_counted(names: Collection[str]) -> bool:
+    """Return whether most of some distinct names are consecutive whole numbers.
+
+    There may be gaps: at least half of the numbers in the range must occur.
+
+    >>> are_counted({"1", "2", "4"}), are_counted({"01", "02"}), are_counted({"100", "200"})
+    (True, False, False)
+    """
+    numbers = [
+        int(name) for name in names if name.isascii() and name.isdigit() and str(int(name)) == name
+    ]
+    return 2 * len(numbers) > max(len(names), max(numbers, default=0) - min(numbers, default=0))
+
+
+# Columns of a header ------------------------------------------------------------------------------
+
 
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -86,6 +170,17 @@ LEVEL = re.compile(r"(?:(.+) )?(level|tier|lvl|l) ?(\d)(?: (category|name|label|
 LEVELS_OF = "category"
 """Default kind of levels."""
 
+FIELDS = {
+    "id": ID,
+    "label": (*LABEL, *LABEL_ALONE),
+    "synonyms": NAMES["synonyms"],
+    "definition": NAMES["definition"],
+    "alternative_ids": NAMES["alternative_ids"],
+    "parent": PARENT,
+    "obsolete": NAMES["obsolete"],
+}
+"""Names of the columns of each field of a mapping."""
+
 YES = ("true", "t", "yes", "y", "1", "not")
 
 
@@ -109,75 +204,54 @@ class EntityHeader:
     def of(cls, names: Sequence[str]) -> EntityHeader:
         """Find the columns by the names in a header."""
         plain, value_labels = _with_labels(spelt(names))
-        ids, labels, synonyms, definitions, alternatives, parents, obsolete = (
-            tuple(place for name in known for place, other in enumerate(plain) if name in other)
-            for known in (
-                ID,
-                (*LABEL, *LABEL_ALONE),
-                NAMES["synonyms"],
-                NAMES["definition"],
-                NAMES["alternative_ids"],
-                PARENT,
-                NAMES["obsolete"],
-            )
-        )
+        found = {
+            field: tuple(at for name in known for at, forms in enumerate(plain) if name in forms)
+            for field, known in FIELDS.items()
+        }
+        ids, labels = found["id"], found["label"]
         full_name = () if any({*plain[at]} & {*LABEL} for at in labels) else _full_name(plain)
         labels = () if full_name else labels
-        pair = () if ids or labels or full_name else _paired(plain)
+        is_named = bool(labels or full_name)
+        pair = () if ids or is_named else _paired(plain)
         ids = ids or pair[:1] or _of_its_kind(plain, ("id", "code", "number"))
-        are_named = bool(labels or full_name) and ID_OF.fullmatch(plain[0][-1])
-        keys = _keys(plain) if are_named and not ids else ()
-        of_rows = (*synonyms, *definitions, *alternatives, *parents, *obsolete, *full_name)
-        said = {*ids, *labels, *of_rows}
-        labels = tuple(
+        keys = _keys(plain) if is_named and not ids and ID_OF.fullmatch(plain[0][-1]) else ()
+        found |= {"id": ids, "label": labels, "label_parts": full_name}
+        said = {*chain.from_iterable(found.values())}
+        if not is_named:
+            others = [() if at in said.difference(ids) else form for at, form in enumerate(plain)]
+            labels = pair[1:] or _of_its_kind(others, ("name", "label", "title"))
+            is_own = labels and (pair or labels[0] - 1 in ids or _is_own(plain[labels[0]]))
+            if ids and not is_own:
+                labels = ()
+            if not labels and (found["parent"] or not ids):
+                labels = _kind(plain, said)
+        found["label"] = tuple(
             at
             for at in labels
             if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE}
         )
-        others = [() if at in said - {*ids} else form for at, form in enumerate(plain)]
-        guessed = (
-            ()
-            if labels or full_name
-            else pair[1:] or _of_its_kind(others, ("name", "label", "title"))
-        )
-        kinds = [
-            at
-            for at in range(len(plain))
-            if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said
-        ]
-        ids = ids or keys[:1]
-        if guessed and (not ids or pair or guessed[0] - 1 in ids or _is_own(plain[guessed[0]])):
-            labels = guessed
-        elif not (labels or full_name) and (parents or not ids):
-            labels = tuple(kinds[:1])
-        levels, level_of = level_columns(names)
         if labels:
-            synonyms += tuple(at for at in _further_names(plain) if at not in {*said, *labels})
-        taken = {*ids, *labels, *synonyms, *of_rows, *levels, *value_labels.values()}
+            further = [at for at in _further_names(plain) if at not in {*said, *labels}]
+            found["synonyms"] += tuple(further)
+        levels, level_of = level_columns(names)
+        found |= {"id": ids or keys[:1], "levels": levels}
+        taken = {*chain.from_iterable(found.values()), *value_labels.values()}
         rest = [at for at in range(len(names)) if at not in taken]
         negation = negation_in([form if at in rest else () for at, form in enumerate(plain)])
         columns = column_names(names)
-
-        def called(places: Iterable[int]) -> tuple[str, ...]:
-            return tuple(columns[at] for at in places)
-
+        fields: dict[str, Any] = {
+            field: tuple(columns[at] for at in places) for field, places in found.items()
+        }
         mapping = TableMapping(
             columns=tuple(columns),
-            id=called(ids),
-            label=called(labels),
-            label_parts=called(full_name),
-            synonyms=called(synonyms),
-            definition=called(definitions),
-            alternative_ids=called(alternatives),
-            parent=called(parents),
-            levels=called(levels),
+            **fields,
             level_of=level_of,
             labels_of={columns[at]: columns[label] for at, label in value_labels.items()},
             negation={columns[negation[0]]: negation[1]} if negation else {},
-            obsolete=called(obsolete),
         )
         called_so = dict(zip(columns, (str(name).strip() for name in names), strict=True))
-        return cls(mapping, called_so, called(rest), called(keys))
+        unnamed, of_keys = (tuple(columns[at] for at in places) for places in (rest, keys))
+        return cls(mapping, called_so, unnamed, of_keys)
 
     @classmethod
     def of_others(cls, names: Sequence[str]) -> EntityHeader:
@@ -379,6 +453,12 @@ def _full_name(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
         for known in (NAMES["given_name"], NAMES["family_name"])
     ]
     return (places[0][0], places[1][0]) if all(places) else ()
+
+
+def _kind(names: Sequence[tuple[str, ...]], said: Collection[int]) -> tuple[int, ...]:
+    """Return the first column with a kind of entities (``category``), if no other is before it."""
+    rest = [at for at in range(len(names)) if at not in said][:1]
+    return tuple(at for at in rest if {*names[at]} & {*KINDS})
 
 
 def _keys(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:

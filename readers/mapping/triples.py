@@ -142,23 +142,17 @@ def _of_an_id(
 
     The result is ``None`` for other headers.
     """
-    relation = next((name for name in NAMES["clear_relation"] if name in places), None)
-    tails = [
-        name for _, tail in STEMS for name in (tail, f"{tail} id", f"{tail} label", f"{tail} name")
-    ]
-    tail = next((name for name in (*tails, *NAMES["value"]) if name in places), None)
+    tails = [f"{tail}{kind}" for _, tail in STEMS for kind in ("", " id", " label", " name")]
+    relation, tail = (
+        next((name for name in known if name in places), None)
+        for known in (NAMES["clear_relation"], (*tails, *NAMES["value"]))
+    )
+    is_alone = len(names) - len(entities.others) <= len(entities.mapping.id)
     heads = {head for head, _ in ENDS}.intersection(places)
-    if (
-        heads
-        or relation is None
-        or tail is None
-        or len(names) != 3
-        or len(names) - len(entities.others) > len(entities.mapping.id)
-    ):
+    if heads or relation is None or tail is None or len(names) != 3 or not is_alone:
         return None
-    mapping = entities.mapping
-    columns = (mapping.columns.index(mapping.id[0]), places[relation], places[tail])
-    return of_triples(names, columns)
+    at = entities.mapping.columns.index(entities.mapping.id[0])
+    return of_triples(names, (at, places[relation], places[tail]))
 
 
 def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityHeader | None:

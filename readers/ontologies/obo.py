@@ -1,7 +1,7 @@
 """Reading OBO files, which fastobo parses in pieces, so that only faulty lines are lost.
 
-fastobo parses OBO 1.4. If parsing a piece fails, its lines in the syntax of OBO 1.0 and 1.2 are
-rewritten.
+fastobo parses OBO 1.4. Lines in the syntax of OBO 1.0 and 1.2 are rewritten, and clauses that are
+not read are left out, before a piece is parsed.
 """
 
 from __future__ import annotations
@@ -57,27 +57,14 @@ NAMES = {
 
 READ = frozenset(
     (
-        *("id", "name", "def", "synonym", "is_obsolete", "property_value", "xref", "instance_of"),
+        *("id", "name", "def", "synonym", "is_obsolete", "property_value", "xref"),
         *(*LINKS, *NAMES),
     )
 )
-"""Clauses that are read."""
+"""Clauses of frames that are read; others are left out before parsing."""
 
-KNOWN = READ.union(
-    ("is_anonymous", "namespace", "comment", "subset", "builtin", "created_by", "creation_date"),
-    ("consider", "disjoint_from", "domain", "range", "inverse_of", "transitive_over"),
-    (f"is_{kind}" for kind in ("anti_symmetric", "asymmetric", "cyclic", "reflexive", "symmetric")),
-    (
-        "is_transitive",
-        "is_functional",
-        "is_inverse_functional",
-        "is_metadata_tag",
-        "is_class_level",
-    ),
-    ("holds_over_chain", "equivalent_to_chain", "disjoint_over"),
-    ("expand_assertion_to", "expand_expression_to"),
-)
-"""Clauses of OBO 1.4."""
+IN_HEADER = ("idspace", "treat-xrefs-as-equivalent")
+"""Clauses of the header that are read."""
 
 TAG = re.compile(r"([A-Za-z_][\w-]*):")
 TEXT = r'("(?:[^"\\]|\\.)*")'
@@ -89,7 +76,7 @@ SYNONYM = re.compile(
 """A synonym without references; OBO 1.0 has its scope in the tag, OBO 1.2 need not have one."""
 
 SPACED = re.compile(
-    r"(id|alt_id|is_a|union_of|equivalent_to|replaced_by|consider|disjoint_from|xref)"
+    r"(id|alt_id|is_a|union_of|equivalent_to|replaced_by|xref)"
     r"(?:_analog|_unk|_unknown)?:\s*([A-Za-z][\w.-]*(?:\ [\w.-]+)*:)(?=\S)"
 )
 """A clause with an id; its prefix may have spaces (``NIST Chemistry WebBook:22325-47-9``)."""
@@ -149,13 +136,12 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     exact matches, and cross-references that are marked as equivalent by their source
     (``MONDO:equivalentTo``) or by the header (``treat-xrefs-as-equivalent``).
 
-    A line that cannot be parsed is a fault if it has no tag, or a clause that ontodex reads. Other
-    such lines, for example lines with unknown tags, are skipped and counted.
+    A line that cannot be parsed is a fault if it has no tag, or a clause that ontodex reads.
 
     Args:
         path: The file.
         builder: Receives the graph.
-        problems: Receives faults, and clauses that are skipped.
+        problems: Receives faults.
 
     Raises:
         ReadError: If a frame is larger than 4 MiB, or if a fault is found and the policy of
@@ -165,7 +151,7 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     equivalent = _read_header(next(stanzas, Stanza()), builder, problems)
     terms: dict[str, Term] = {}
     relations: dict[str, str] = {}
-    for stanza, frame in _frames(stanzas, problems):
+    for stanza, frame in _frames((_read_alone(one, equivalent) for one in stanzas), problems):
         identifier = _name(frame.id, builder)
         if isinstance(frame, fastobo.typedef.TypedefFrame):
             relations.setdefault(identifier, "")
@@ -300,7 +286,7 @@ def _stanzas(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Stanza]:
         if line.strip() and not line.lstrip().startswith(
             "!"
         ):  # fastobo supports comments only after a clause
-            stanza.lines.append((number, _as_term(line)))
+            stanza.lines.append((number, line))
             stanza.size += len(line)
             if stanza.size > LARGEST:
                 message = (
@@ -310,30 +296,16 @@ def _stanzas(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Stanza]:
     yield stanza
 
 
-def _as_term(line: str) -> str:
-    """Rewrite a line of an instance for a term, because fastobo ignores clauses of instances."""
-    if line.startswith("[Instance]"):
-        return line.replace("Instance", "Term", 1)
-    return (
-        line.replace("instance_of:", "relationship: instance_of", 1)
-        if line.startswith("instance_of:")
-        else line
-    )
-
-
 def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems) -> set[str]:
     """Read prefixes; return the prefixes whose cross-references are equivalents."""
     equivalent: set[str] = set()
     for number, line in header.lines:
+        if (tag := TAG.match(line)) and tag[1] not in IN_HEADER:
+            continue
         try:
             clauses = list(_loads(line + "\n").header)
         except FAULTS as error:
-            tag = TAG.match(line)
-            if tag and tag[1] not in ("idspace", "treat-xrefs-as-equivalent"):
-                problems.pass_over(f"faulty header clauses {tag[1]!r}", number)
-                continue
-            message = f"expected a header clause of OBO, found {line[:60]!r} ({_why(error)})"
-            problems.report(message, number)
+            problems.unexpected("a header clause of OBO", line, number, why=_why(error))
             continue
         for clause in clauses:
             if clause.raw_tag() == "idspace":
@@ -341,6 +313,22 @@ def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems) -> s
             elif clause.raw_tag() == "treat-xrefs-as-equivalent":
                 equivalent.add(str(clause.idspace))
     return equivalent
+
+
+def _read_alone(stanza: Stanza, equivalent: Set[str]) -> Stanza:
+    """Return a frame in the syntax of OBO 1.4, without clauses that are not read.
+
+    An instance is written as a term, because fastobo ignores clauses of instances.
+    """
+    (start, kind), *others = stanza.lines
+    lines = [(start, kind.replace("[Instance]", "[Term]", 1))]
+    for number, line in others:
+        line = _modern(line)
+        tag = TAG.match(line)
+        is_other = tag and tag[1] == "xref" and not equivalent and "source=" not in line
+        if tag is None or (tag[1] in READ and not is_other):
+            lines.append((number, line))
+    return Stanza(lines, stanza.size)
 
 
 def _frames(stanzas: Iterator[Stanza], problems: Problems) -> Iterator[tuple[Stanza, Any]]:
@@ -355,10 +343,8 @@ def _frames(stanzas: Iterator[Stanza], problems: Problems) -> Iterator[tuple[Sta
     yield from _parse(piece, problems)
 
 
-def _parse(
-    piece: list[Stanza], problems: Problems, *, is_rewritten: bool = False
-) -> Iterator[tuple[Stanza, Any]]:
-    """Parse frames together. If that fails, rewrite the frames, and then parse them in halves."""
+def _parse(piece: list[Stanza], problems: Problems) -> Iterator[tuple[Stanza, Any]]:
+    """Parse frames together; if that fails, parse them in halves."""
     try:
         frames = list(_loads("\n".join(stanza.text for stanza in piece), threads=0))
         if len(frames) == len(piece):
@@ -366,27 +352,11 @@ def _parse(
             return
     except FAULTS:
         pass
-    if not is_rewritten:
-        piece = [_rewritten(stanza, problems) for stanza in piece]
-        yield from _parse(piece, problems, is_rewritten=True)
-    elif len(piece) > 1:
+    if len(piece) > 1:
         for half in (piece[: len(piece) // 2], piece[len(piece) // 2 :]):
-            yield from _parse(half, problems, is_rewritten=True)
+            yield from _parse(half, problems)
     elif piece:
         yield from _mend(piece[0], problems)
-
-
-def _rewritten(stanza: Stanza, problems: Problems) -> Stanza:
-    """Return a frame with its lines in the syntax of OBO 1.4, without unknown tags."""
-    lines = stanza.lines[:1]
-    for number, line in stanza.lines[1:]:
-        line = _modern(line)
-        tag = TAG.match(line)
-        if tag and tag[1] not in KNOWN:
-            problems.pass_over(f"clauses {tag[1]!r}", number)
-        else:
-            lines.append((number, line))
-    return Stanza(lines, stanza.size)
 
 
 def _modern(line: str) -> str:
@@ -397,6 +367,8 @@ def _modern(line: str) -> str:
     >>> _modern('xref: NIST Chemistry WebBook:22325-47-9 "CAS Registry Number"')
     'xref: NIST\\ Chemistry\\ WebBook:22325-47-9 "CAS Registry Number"'
     """
+    if line.startswith("instance_of:"):
+        return line.replace("instance_of:", "relationship: instance_of", 1)
     if match := SYNONYM.match(line):
         scope = match[1] or match[3] or "RELATED"
         return f"synonym: {match[2]} {scope.upper()} []"
@@ -430,12 +402,7 @@ def _mend(stanza: Stanza, problems: Problems) -> Iterator[tuple[Stanza, Any]]:
             _loads(f"{head}{line}\n")
             kept += f"{line}\n"
         except FAULTS as error:
-            tag = TAG.match(line)
-            if tag and (tag[1] not in READ or (tag[1] == "xref" and "source=" not in line)):
-                problems.pass_over(f"faulty clauses {tag[1]!r}", number)
-                continue
-            message = f"expected an OBO clause, found {line[:80]!r} ({_why(error)})"
-            problems.report(message, number)
+            problems.unexpected("an OBO clause", line, number, why=_why(error))
     yield stanza, next(iter(_loads(kept)))
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from itertools import chain
+from collections.abc import Callable
 from typing import Any
 
 from ontodex.graph.builder import GraphBuilder
@@ -16,6 +15,14 @@ __all__ = ["read_obographs"]
 
 OF_PROPERTIES = ("subPropertyOf", "inverseOf")
 """Predicates of edges between relations, which are not read."""
+
+ENTRIES = {
+    "nodes": "a node with an id",
+    "edges": "an edge with sub, pred and obj",
+    "equivalentNodesSets": "a set of equivalent nodes",
+    "logicalDefinitionAxioms": "a logical definition",
+}
+"""What the entries of each list in a graph are."""
 
 
 def read_obographs(document: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
@@ -34,7 +41,7 @@ def read_obographs(document: dict[str, Any], builder: GraphBuilder, problems: Pr
         if isinstance(graph, dict):
             _read_graph(graph, builder, problems)
         else:
-            problems.report(f"expected a graph object, found {str(graph)[:60]!r}")
+            problems.unexpected("a graph object", graph)
 
 
 def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
@@ -43,49 +50,50 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
     said: list[tuple[str, str, str]] = []
     labels = {"is_a": "is a"}
     alternatives: dict[str, str] = {}
-    replaced: dict[str, str] = {}
     same: list[tuple[str, str]] = []
-    for node in _listed(graph, "nodes", problems):
-        try:
-            identifier = contract(str(node["id"]), builder.prefixes)
-            meta = node.get("meta") or {}
-            if node.get("type") == "PROPERTY":
-                labels[identifier] = str(node.get("lbl") or "")
-                out.add(identifier)
-            elif meta.get("deprecated"):
-                out.add(identifier)
-                instead = [
-                    str(value["val"]) for value in _properties(meta) if value["pred"] in REPLACED_BY
-                ]
-                if len(instead) == 1:
-                    replaced[identifier] = contract(instead[0], builder.prefixes)
-            else:
-                builder.entity(
-                    identifier,
-                    label=str(node.get("lbl") or ""),
-                    synonyms=[str(synonym["val"]) for synonym in meta.get("synonyms") or []],
-                    definition=str((meta.get("definition") or {}).get("val") or ""),
-                )
-                nodes.add(identifier)
-                for value in _properties(meta):
-                    named = contract(str(value["val"]), builder.prefixes)
-                    said.append((identifier, str(value["pred"]), named))
-                    if value["pred"] == ALTERNATIVE:
-                        alternatives[named] = identifier
-                    elif value["pred"] in SAME:
-                        same.append((named, identifier))
-        except (KeyError, TypeError, AttributeError):
-            problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
-    elsewhere, here = _equivalents(graph, nodes, builder, problems)
-    same += elsewhere
-    said += here
-    builder.replace(unique_ids_by_name(same) | alternatives | replaced)
-    said = [
+
+    def read_node(node: Any) -> None:
+        identifier = contract(str(node["id"]), builder.prefixes)
+        meta = node.get("meta") or {}
+        values = [
+            (str(value["pred"]), contract(str(value["val"]), builder.prefixes))
+            for value in meta.get("basicPropertyValues") or []
+        ]
+        if node.get("type") == "PROPERTY":
+            labels[identifier] = str(node.get("lbl") or "")
+            out.add(identifier)
+        elif meta.get("deprecated"):
+            out.add(identifier)
+            instead = [value for by, value in values if by in REPLACED_BY]
+            alternatives.update({identifier: instead[0]} if len(instead) == 1 else {})
+        else:
+            builder.entity(
+                identifier,
+                label=str(node.get("lbl") or ""),
+                synonyms=[str(synonym["val"]) for synonym in meta.get("synonyms") or []],
+                definition=str((meta.get("definition") or {}).get("val") or ""),
+            )
+            nodes.add(identifier)
+            said.extend((identifier, by, value) for by, value in values)
+            alternatives.update((value, identifier) for by, value in values if by == ALTERNATIVE)
+            same.extend((value, identifier) for by, value in values if by in SAME)
+
+    def read_equivalents(group: Any) -> None:
+        names = [contract(str(name), builder.prefixes) for name in group["nodeIds"]]
+        known = [name for name in dict.fromkeys(names) if name in nodes]
+        if len(known) == 1:
+            same.extend((name, known[0]) for name in names if name != known[0])
+        said.extend((known[0], EQUIVALENT, name) for name in known[1:])
+
+    _each(graph, "nodes", read_node, problems)
+    _each(graph, "equivalentNodesSets", read_equivalents, problems)
+    builder.replace(unique_ids_by_name(same) | alternatives)
+    facts = [
         (head, by, tail)
         for head, by, tail in said
         if tail in nodes and tail != head and (by == EQUIVALENT or not by.startswith(ASIDE))
     ]
-    for head, relation, tail in chain(_edges(graph, problems), said):
+    for head, relation, tail in (*_edges(graph, problems), *facts):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
         ends[1] = builder.aliases.get(ends[1], ends[1])
         if not out.intersection(ends):
@@ -94,57 +102,36 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
             builder.triple(ends[0], name, contract(tail, builder.prefixes))
 
 
-def _equivalents(
-    graph: dict[str, Any], nodes: Collection[str], builder: GraphBuilder, problems: Problems
-) -> tuple[list[tuple[str, str]], list[tuple[str, str, str]]]:
-    """Return the equivalents of nodes.
+def _edges(graph: dict[str, Any], problems: Problems) -> list[tuple[str, str, str]]:
+    """Return the edges, and the links that logical definitions imply."""
+    found: list[tuple[str, str, str]] = []
 
-    Returns:
-        Pairs (id that is not in the graph, equivalent node), and links between equivalent nodes.
-    """
-    elsewhere, here = list[tuple[str, str]](), list[tuple[str, str, str]]()
-    for group in _listed(graph, "equivalentNodesSets", problems):
-        try:
-            names = [contract(str(name), builder.prefixes) for name in group["nodeIds"]]
-        except (KeyError, TypeError):
-            problems.report(f"expected a set of equivalent nodes, found {str(group)[:80]!r}")
-            continue
-        known = [name for name in dict.fromkeys(names) if name in nodes]
-        if len(known) == 1:
-            elsewhere += ((name, known[0]) for name in names if name != known[0])
-        here += ((known[0], EQUIVALENT, name) for name in known[1:])
-    return elsewhere, here
+    def read_edge(edge: Any) -> None:
+        found.append((str(edge["sub"]), str(edge["pred"]), str(edge["obj"])))
 
+    def read_definition(axiom: Any) -> None:
+        head = str(axiom["definedClassId"])
+        genera = axiom.get("genusIds") or [] if head not in with_parent else []
+        found.extend((head, "is_a", str(genus)) for genus in genera)
+        found.extend(
+            (head, str(restriction["propertyId"]), str(restriction["fillerId"]))
+            for restriction in axiom.get("restrictions") or []
+        )
 
-def _properties(meta: dict[str, Any]) -> list[dict[str, Any]]:
-    return meta.get("basicPropertyValues") or []
+    _each(graph, "edges", read_edge, problems)
+    with_parent = {head for head, relation, _ in found if relation == "is_a"}
+    _each(graph, "logicalDefinitionAxioms", read_definition, problems)
+    return [edge for edge in found if edge[1] not in OF_PROPERTIES]
 
 
-def _edges(graph: dict[str, Any], problems: Problems) -> Iterator[tuple[str, str, str]]:
-    with_parent: set[str] = set()
-    for edge in _listed(graph, "edges", problems):
-        try:
-            head, relation, tail = str(edge["sub"]), str(edge["pred"]), str(edge["obj"])
-            if relation not in OF_PROPERTIES:
-                yield head, relation, tail
-            if relation == "is_a":
-                with_parent.add(head)
-        except (KeyError, TypeError):
-            problems.report(f"expected an edge with sub, pred and obj, found {str(edge)[:80]!r}")
-    for axiom in _listed(graph, "logicalDefinitionAxioms", problems):
-        try:
-            head = str(axiom["definedClassId"])
-            for genus in axiom.get("genusIds") or [] if head not in with_parent else []:
-                yield head, "is_a", str(genus)
-            for restriction in axiom.get("restrictions") or []:
-                yield head, str(restriction["propertyId"]), str(restriction["fillerId"])
-        except (KeyError, TypeError, AttributeError):
-            problems.report(f"expected a logical definition, found {str(axiom)[:80]!r}")
-
-
-def _listed(graph: dict[str, Any], key: str, problems: Problems) -> list[Any]:
+def _each(graph: dict[str, Any], key: str, read: Callable[[Any], None], problems: Problems) -> None:
+    """Read each entry of a list in a graph, and report faulty entries."""
     entries = graph.get(key) or []
-    if isinstance(entries, list):
-        return entries
-    problems.report(f"expected a list of {key}, found {str(entries)[:60]!r}")
-    return []
+    if not isinstance(entries, list):
+        problems.unexpected(f"a list of {key}", entries)
+        return
+    for entry in entries:
+        try:
+            read(entry)
+        except (KeyError, TypeError, AttributeError):
+            problems.unexpected(ENTRIES[key], entry)

@@ -1,7 +1,7 @@
-"""Translation of OWL axioms to RDF statements, and common parts of two OWL syntaxes.
+"""Reading OWL/XML and the functional syntax, whose axioms are translated to RDF statements.
 
 The translation follows the OWL 2 Mapping to RDF Graphs, for the axioms that
-:mod:`ontodex.readers.ontologies.ontology` reads. OWL/XML and the functional syntax have the same
+:mod:`ontodex.readers.ontologies.meaning` reads. OWL/XML and the functional syntax have the same
 names of axioms. The Manchester syntax is translated to these names.
 """
 
@@ -12,19 +12,21 @@ from collections import ChainMap
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urljoin
-from xml.etree.ElementTree import Element
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 from ontodex.errors import ReadError
 from ontodex.graph import vocabulary as rdf
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import WELL_KNOWN, expand
-from ontodex.readers.files import text_of
+from ontodex.readers.files import opened, text_of
+from ontodex.readers.formats import FileFormat, uncommented
 from ontodex.readers.ontologies.meaning import interpret
 from ontodex.readers.ontologies.statements import RdfStatements
 from ontodex.readers.problems import Problems
-from ontodex.readers.xml_guard import LANGUAGES, kind_of
+from ontodex.readers.xml_guard import LANGUAGES, XML, GuardedXml, kind_of, well_formed
 
-__all__ = ["Axioms", "fault", "literal", "read_axioms"]
+__all__ = ["OWL_FUNCTIONAL", "OWL_XML", "Axioms", "fault", "literal", "read_axioms"]
 
 DEEPEST = 50
 """Maximal depth of class expressions; deeper expressions are ignored."""
@@ -155,3 +157,136 @@ def fault(text: str, at: int, source: str, wanted: str) -> ReadError:
     return ReadError(
         f"expected {wanted}, found a fault ({found}); mend it", source, text.count("\n", 0, at) + 1
     )
+
+
+# OWL/XML ------------------------------------------------------------------------------------------
+
+
+def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read an OWL/XML file.
+
+    Imports are not fetched. A fault raises an error, whatever the policy of ``problems``.
+
+    Args:
+        path: The file.
+        builder: Receives the graph.
+        problems: Receives remarks.
+
+    Raises:
+        ReadError: If the file is not XML, or its entity declarations look like an attack.
+    """
+    axioms = Axioms(builder.source, builder.language)
+    with opened(path) as stream, well_formed("OWL/XML", path):
+        root: Element | None = None
+        depth = 0
+        events = ElementTree.iterparse(GuardedXml(stream, path), ("start", "end"))  # noqa: S314
+        for event, element in events:
+            depth += 1 if event == "start" else -1
+            if root is None:
+                root = element
+                axioms.base = element.get(f"{XML}base") or element.get("ontologyIRI") or ""
+            elif event == "end" and depth == 1:
+                axioms.add(element)
+                root.clear()
+    interpret(axioms.statements, builder, problems)
+
+
+ROOT = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
+
+
+OWL_XML = FileFormat(
+    "owlxml",
+    (".owx", ".owl"),
+    "OWL ontologies in OWL/XML.",
+    matches=lambda path, head: ROOT.match(head.lstrip()) is not None,
+    reader=read_owl_xml,
+)
+
+
+# Functional syntax --------------------------------------------------------------------------------
+
+
+FUNCTIONAL_TOKEN = re.compile(
+    r"""\s+ | \#[^\n]*
+    | Prefix\s*\(\s*(?P<prefix>[^\s:=()]*):\s*=\s*<(?P<namespace>[^<>]*)>\s*\)
+    | (?P<opened>[A-Za-z]+)\s*\(
+    | (?P<closed>\))
+    | <(?P<iri>[^<>\s]*)>
+    | "(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"(?:@(?P<language>[\w-]+)|\^\^(?:<[^<>\s]*>|[^\s()<>"]+))?
+    | (?P<number>\d+)(?=[\s)])
+    | (?P<short>[^\s()<>"\#=]*:[^\s()<>"\#=]*)""",
+    re.VERBOSE | re.DOTALL,
+)
+FUNCTIONAL = "OWL functional syntax"
+NAMED = frozenset(
+    ("Class", "ObjectProperty", "DataProperty", "AnnotationProperty", "NamedIndividual", "Datatype")
+)
+"""Kinds of entities, which are written around names: ``Class(:dog)``."""
+
+
+def read_owl_functional(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read a file in functional syntax; see :func:`read_axioms`."""
+    read_axioms(path, builder, problems, _add_functional)
+
+
+def _add_functional(text: str, axioms: Axioms, source: str) -> None:
+    """Add the axioms of a document.
+
+    Raises:
+        ReadError: If the document has a fault.
+    """
+    above: list[Element] = []
+    at = 0
+    while at < len(text):
+        token = FUNCTIONAL_TOKEN.match(text, at)
+        if token is None or (token.lastgroup not in (None, "namespace", "opened") and not above):
+            raise fault(text, at, source, FUNCTIONAL)
+        at = token.end()
+        if token["opened"]:
+            above.append(Element(token["opened"]))
+        elif token["namespace"] is not None:
+            axioms.statements.prefixes[token["prefix"]] = token["namespace"]
+        elif token["closed"]:
+            _close(above, axioms)
+        elif token["number"]:
+            above[-1].set("cardinality", token["number"])
+        elif token.lastgroup:
+            _name_or_text(above[-1], token)
+    if above:
+        raise fault(text, at, source, FUNCTIONAL)
+
+
+def _close(above: list[Element], axioms: Axioms) -> None:
+    """Add a completed element to its parent, or, if it is an axiom, to ``axioms``."""
+    whole = above.pop()
+    if whole.tag in NAMED and len(whole) == 1:
+        whole.attrib = whole[0].attrib
+        whole.remove(whole[0])
+    if len(above) > 1:
+        above[-1].append(whole)
+    elif above:
+        axioms.add(whole)
+
+
+def _name_or_text(inside: Element, token: re.Match[str]) -> None:
+    """Add an IRI, abbreviated IRI, node or literal to an element, as in OWL/XML."""
+    if token["text"] is not None:
+        inside.append(literal(token["text"], token["language"]))
+    elif token["iri"] is not None:
+        SubElement(inside, "IRI", IRI=token["iri"])
+    elif token["short"].startswith("_:"):
+        SubElement(inside, "AnonymousIndividual", nodeID=token["short"])
+    else:
+        SubElement(inside, "AbbreviatedIRI", abbreviatedIRI=token["short"])
+
+
+FUNCTIONAL_START = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
+
+
+OWL_FUNCTIONAL = FileFormat(
+    "functional",
+    (".ofn", ".owl"),
+    "OWL ontologies in functional syntax, as the edit files of OBO ontologies.",
+    matches=lambda path, head: FUNCTIONAL_START.match(uncommented(head)) is not None,
+    reader=read_owl_functional,
+)

@@ -1,8 +1,9 @@
-"""Reading RDF files, which pyoxigraph parses, and rdflib graphs."""
+"""Reading RDF files, which pyoxigraph parses, rdflib graphs, and databases of RDF statements."""
 
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +14,7 @@ import pyoxigraph as ox
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.prefixes import WELL_KNOWN, expand
 from ontodex.readers.files import bounded_lines, opened, size_of
 from ontodex.readers.formats import (
     FileFormat,
@@ -27,9 +29,17 @@ from ontodex.readers.ontologies.meaning import interpret
 from ontodex.readers.ontologies.quarantine import Fault, Quarantine
 from ontodex.readers.ontologies.statements import RdfStatements
 from ontodex.readers.problems import Problems
+from ontodex.readers.tables.databases import columns_of, opened_database, rows_in
 from ontodex.readers.xml_guard import GuardedXml, after_prolog
 
-__all__ = ["JSON_LD", "RDF_FORMATS", "RDF_XML", "TEXT_FORMATS", "read_rdf", "read_rdflib"]
+__all__ = [
+    "JSON_LD",
+    "RDF_XML",
+    "TEXT_FORMATS",
+    "is_semantic_sql",
+    "read_rdflib",
+    "read_semantic_sql",
+]
 
 RDF_FORMATS: Mapping[str, ox.RdfFormat] = MappingProxyType(
     {
@@ -203,8 +213,8 @@ def _read_block(
                 _add(found, statements)
                 lenient.append(str(error.args[0]))
                 continue
-            shown = line[:60].decode("utf-8", "replace").strip()
-            problems.report(f"expected a statement, found {shown!r} ({error.args[0]})", number)
+            shown = line.decode("utf-8", "replace").strip()
+            problems.unexpected("a statement", shown, number, why=error.args[0])
     return lenient
 
 
@@ -308,3 +318,56 @@ NTRIPLES = _syntax_format(
 TURTLE = _syntax_format("turtle", (".ttl", ".turtle"), "Turtle", lambda head: False)
 TEXT_FORMATS = (TRIG, NQUADS, NTRIPLES, TURTLE)
 """Text formats of RDF, in the order of detection; files of Turtle are also valid TriG."""
+
+
+# Semantic-SQL -------------------------------------------------------------------------------------
+
+
+COLUMNS = ("subject", "predicate", "object", "value", "language")
+
+
+def is_semantic_sql(path: Path) -> bool:
+    """Return whether a database has a table of RDF statements.
+
+    Raises:
+        ReadError: If the database cannot be read.
+    """
+    with opened_database(path) as database:
+        return {*COLUMNS} <= {*columns_of(database).get("statements", [])}
+
+
+def read_semantic_sql(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read the RDF statements of a database; its table of prefixes is used to expand CURIEs.
+
+    See https://github.com/INCATools/semantic-sql.
+
+    Args:
+        path: The database.
+        builder: Receives the graph.
+        problems: Receives remarks.
+
+    Raises:
+        ReadError: If the database cannot be read.
+    """
+    statements = RdfStatements(builder.source, builder.language)
+    spaces = ChainMap(statements.prefixes, dict(WELL_KNOWN))
+
+    def name(short: str) -> str:
+        return short if short.startswith("_:") else expand(short, spaces) or short
+
+    with opened_database(path) as database:
+        if {"prefix", "base"} <= {*columns_of(database).get("prefix", [])}:
+            spaces_in = rows_in(
+                database, "SELECT prefix, base FROM prefix WHERE prefix <> '' AND base <> ''", path
+            )
+            statements.prefixes.update((str(prefix), str(base)) for prefix, base in spaces_in)
+        query = "SELECT subject, predicate, object, value, language FROM statements"
+        for row in rows_in(database, query, path):
+            subject, predicate, target, value, language = (
+                cell if isinstance(cell, str) else "" for cell in row
+            )
+            if subject and predicate and target:
+                statements.link(name(subject), name(predicate), name(target))
+            elif subject and predicate:
+                statements.literal(name(subject), name(predicate), value, language)
+    interpret(statements, builder, problems)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
@@ -16,13 +17,85 @@ from ontodex.graph import vocabulary as rdf
 from ontodex.graph.builder import LANGUAGE, expect_synonyms
 from ontodex.graph.names import language_rank
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand, local_name, looks_like_identifier
-from ontodex.readers.ontologies.reified import PARTS, Claim, reified, wikibase_claims
 
 __all__ = ["RdfStatements", "expect_in_proportion", "most_facts"]
 
-
 Links = NDArray[np.int32]
 """Subject, predicate and object of each link, of shape (links, 3)."""
+
+Numbers = Callable[[Iterable[str]], set[int]]
+"""Function that returns the numbers of those given resources that occur."""
+
+OBAN = "http://purl.org/oban/association_has_"
+PARTS = (
+    ((rdf.RDF + "subject",), (rdf.RDF + "predicate",), (rdf.RDF + "object",)),
+    ((OBAN + "subject",), (OBAN + "predicate", OBAN + "object_property"), (OBAN + "object",)),
+    (
+        (rdf.OWL + "annotatedSource",),
+        (rdf.OWL + "annotatedProperty",),
+        (rdf.OWL + "annotatedTarget",),
+    ),
+)
+"""Per vocabulary, predicates from a node to the subject, predicate and object of its link."""
+
+WIKIBASE_PROPERTY = re.compile(r"(.*/prop/)(P\d+)")
+"""Predicate from an item of Wikibase to its statements with a property."""
+
+
+class Claim(NamedTuple):
+    """The link that a node states, as numbers of resources."""
+
+    node: int
+    subject: int
+    predicate: int
+    object: int
+
+
+def reified(links: Links, numbers: Numbers) -> Iterator[Claim]:
+    """Yield the links stated by nodes that have a subject, a predicate and an object."""
+    for parts in PARTS:
+        ends = [_ends(links, numbers(predicates)) for predicates in parts]
+        for node in sorted(set.intersection(*map(set, ends))):
+            yield Claim(node, *(of_part[node] for of_part in ends))
+
+
+def wikibase_claims(
+    links: Links, numbers: Numbers, terms: Sequence[str]
+) -> Iterator[tuple[Claim, str]]:
+    """Yield the links of Wikibase statements, and the IRI of the direct property of each.
+
+    Properties with direct claims are skipped. If an item has statements of preferred rank with a
+    property, only these are read, otherwise the statements of normal rank.
+    """
+    predicates = set(links[:, 1].tolist())
+    ranks = _ends(links, numbers([rdf.WIKIBASE + "rank"]))
+    preferred, deprecated = (
+        numbers([f"{rdf.WIKIBASE}{rank}Rank"]) for rank in ("Preferred", "Deprecated")
+    )
+    for predicate in sorted(predicates):
+        match = WIKIBASE_PROPERTY.fullmatch(terms[predicate])
+        direct = match.expand(r"\1direct/\2") if match else ""
+        if match is None or numbers([direct]) & predicates:
+            continue
+        values = _ends(links, numbers([match.expand(r"\1statement/\2")]))
+        about = links[links[:, 1] == predicate][:, [0, 2]].tolist()
+        best = {head for head, node in about if ranks.get(node) in preferred}
+        for head, node in about:
+            is_best = ranks.get(node) in preferred or head not in best
+            if node in values and is_best and ranks.get(node) not in deprecated:
+                yield Claim(node, head, predicate, values[node]), direct
+
+
+def _ends(links: Links, predicates: Iterable[int]) -> dict[int, int]:
+    """Return the first object that each subject has for some predicates."""
+    wanted = list(predicates)
+    if not wanted:
+        return {}
+    return dict(links[np.isin(links[:, 1], wanted)][::-1, [0, 2]].tolist())
+
+
+# Statements ---------------------------------------------------------------------------------------
+
 
 FOREIGN = 3
 """Rank of a language other than the preferred language and English."""
@@ -219,9 +292,9 @@ class RdfStatements:
     def links(self) -> NDArray[np.int32]:
         """Subject, predicate and object of each link, ``int32`` of shape (links, 3).
 
-        Predictions are left out. A node that states a link (:attr:`claims`) is replaced by this
-        link. A link to a replaced resource (:meth:`present`) becomes a link to the replacement,
-        unless the replacement is the subject of the link; such a link is left out.
+        Predictions are left out. A node that states a link, such as an ``rdf:Statement``, is
+        replaced by this link. A link to a replaced resource (:meth:`present`) becomes a link to the
+        replacement, unless the replacement is the subject of the link; such a link is left out.
         """
         stated, nodes = self._stated
         kept = self._links()
@@ -253,14 +326,10 @@ class RdfStatements:
         return kept[~(np.isin(kept[:, 1], list(kinds)) & np.isin(kept[:, 2], list(marked)))]
 
     @cached_property
-    def claims(self) -> list[Claim]:
-        """Links that are stated by nodes such as an ``rdf:Statement``."""
-        return [*reified(self._links(), self.numbers)]
-
-    @cached_property
     def _stated(self) -> tuple[Links, set[int]]:
         """Links that nodes state, of shape (links, 3), and these nodes."""
-        claims, links = list(self.claims), self._links()
+        links = self._links()
+        claims = [*reified(links, self.numbers)]
         for claim, direct in list(wikibase_claims(links, self.numbers, self.terms)):
             claims.append(claim._replace(predicate=self.number(direct)))
         nodes = {claim.node for claim in claims}
@@ -272,18 +341,6 @@ class RdfStatements:
             and not any(self.terms[end].startswith("_:") for end in claim[1:])
         ]
         return np.array(stated, dtype=np.int32).reshape(-1, 3), nodes
-
-    def further_links_of_claims(self) -> Links:
-        """Return the links of nodes that state a link, other than the parts of the stated link.
-
-        Types are left out, and so are the links of OWL's annotated axioms, as annotations are not
-        read.
-        """
-        links, parts = self._links(), self.numbers([*chain(*chain(*PARTS)), rdf.TYPE])
-        axioms = links[np.isin(links[:, 1], list(self.numbers(PARTS[-1][0]))), 0]
-        nodes = {claim.node for claim in self.claims} - set(axioms.tolist())
-        of_claims = np.isin(links[:, 0], list(nodes)) & ~np.isin(links[:, 1], list(parts))
-        return links[of_claims]
 
     def present(self) -> dict[int, int]:
         """Return the replacement of each replaced resource.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.names import unique_ids_by_name
+from ontodex.graph.names import normalise, unique_ids_by_name
 from ontodex.graph.prefixes import WELL_KNOWN
-from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
 from ontodex.readers.tables.mapping import ROWS_BY, RelationColumn, TableMapping
 from ontodex.readers.tables.paths import (
     ARROW,
@@ -19,9 +19,160 @@ from ontodex.readers.tables.paths import (
     path_of,
 )
 from ontodex.readers.tables.table import PREVIEW, Table
-from ontodex.readers.tables.values import NOTHING, cell_parts, one_line, whole_name
+from ontodex.readers.tables.values import LETTER, NOTHING, NUMBER, cell_parts, one_line, whole_name
 
-__all__ = ["EntityRows", "Layout", "Report", "add_entities", "are_denied", "denied_left_out"]
+__all__ = [
+    "EntityRows",
+    "FoundRows",
+    "Layout",
+    "Link",
+    "add_entities",
+    "are_denied",
+    "denied_left_out",
+]
+
+NAMESAKES = 3
+"""Maximal number of rows with the same label that a warning names."""
+
+Link = tuple[str, str]
+"""The id of a row, and a value in one of its cells."""
+
+Row = Callable[[str], str | None]
+"""Function that returns the id of the row that a value names, or ``None``."""
+
+
+class FoundRows:
+    """The entities of a table, found by id, by label, or by label regardless of case.
+
+    Attributes:
+        ids: Ids of the entities.
+    """
+
+    def __init__(self, ids: set[str]) -> None:
+        self.ids = ids
+        self._by_label: dict[str, tuple[str, ...]] = {}
+        self._by_spelling: dict[str, tuple[str, ...]] = {}
+        self._unclear: dict[str, None] = {}
+        self._gone: set[str] = set()
+        self._gone_ids: set[str] = set()
+        self._lost = 0
+
+    def add(self, identifier: str, label: str) -> None:
+        """Add a row."""
+        self.ids.add(identifier)
+        for names, name in ((self._by_label, label.strip()), (self._by_spelling, normalise(label))):
+            found = names.get(name, ())
+            if len(found) < NAMESAKES and identifier not in found:
+                names[name] = (*found, identifier)
+
+    def leave_out(self, ids: Iterable[str], labels: Iterable[str]) -> None:
+        """Add the names of an obsolete row; numeric ids apply to the parent column only."""
+        names = [normalise(name) for name in ids if name.strip()]
+        self._gone_ids.update(name for name in names if not NUMBER.fullmatch(name))
+        self._gone.update(names, map(normalise, filter(str.strip, labels)))
+
+    def stand_for(self, alternatives: Collection[str]) -> None:
+        """Add alternative ids of rows; links to them are kept, even if obsolete rows have them."""
+        self._gone.difference_update(map(normalise, alternatives))
+
+    @staticmethod
+    def told(links: Iterable[Link], row: Row, nothing: Collection[str]) -> list[Link]:
+        """Return the links to rows, and the links to values other than words for "none"."""
+        return [link for link in links if row(link[1]) or link[1].casefold() not in nothing]
+
+    def still_there(self, links: Sequence[Link], *, ids_alone: bool = False) -> list[Link]:
+        """Return links without links to obsolete rows.
+
+        Args:
+            links: The links.
+            ids_alone: Whether values name obsolete rows by id only; by default, also by label.
+        """
+        gone = self._gone_ids if ids_alone else self._gone
+        if not gone:
+            return [*links]
+        there = [link for link in links if normalise(link[1]) not in gone or self.row(link[1])]
+        self._lost += len(links) - len(there)
+        return there
+
+    def word(self, part: str) -> str:
+        """Return the id for a value that names no row: the value; note labels of several rows."""
+        if len(self._by_spelling.get(normalise(part), ())) > 1:
+            self._unclear[part] = None
+        return part
+
+    def row(self, part: str) -> str | None:
+        """Return the id of the row that a value names, or ``None``; 1.0 also means the id 1."""
+        if part in self.ids:
+            return part
+        found = self._by_label.get(part) or self._by_spelling.get(normalise(part), ())
+        if found:
+            return found[0] if len(found) == 1 else None
+        whole = part.removesuffix(".0")
+        return whole if whole in self.ids else None
+
+    def row_by(self, of: RelationColumn, keys: Mapping[str, str]) -> Row:
+        """Return the function that finds the row that a value of a relation names.
+
+        Args:
+            of: The relation.
+            keys: If ``of.by`` is the name of a column, the ids of rows by their cells in this
+                column.
+        """
+        if of.by not in ROWS_BY:
+            return keys.get
+
+        def row(part: str) -> str | None:
+            is_meant = of.by == "any" or (of.by == "id" and part in self.ids)
+            return self.row(part) if is_meant else None
+
+        return row
+
+    def parts(self, cell: str, separators: str = "") -> list[str]:
+        """Return the values of a cell; a cell that names a row is one value.
+
+        Commas separate values only if all these values name rows.
+        """
+        if self.row(cell.strip()):
+            return [cell.strip()]
+        parts = cell_parts(cell, separators) if separators else cell_parts(cell)
+        finer = [part.strip() for part in cell.split(",")]
+        return (
+            finer
+            if len(parts) == 1 and not self.row(parts[0]) and all(map(self.row, finer))
+            else parts
+        )
+
+    def finish(self, remark: Callable[[str], None]) -> None:
+        """Warn of names that are labels of several rows, and of links to obsolete rows."""
+        for name in islice(self._unclear, 1):
+            more = (
+                f", and {len(self._unclear) - 1} more such names" if len(self._unclear) > 1 else ""
+            )
+            found = " and ".join(self._by_spelling[normalise(name)])
+            remark(
+                f"{name!r} is the label of {found}{more}; links of it are not theirs but of "
+                "another entity, which has this name as its id; give the id of the one that is "
+                "meant"
+            )
+        if self._lost:
+            remark(f"left out {self._lost} link(s) to rows that are marked as obsolete")
+
+
+def keys_of(cells: Iterable[Link]) -> dict[str, str]:
+    """Return the id of the row of each cell, by the text of the cell.
+
+    Args:
+        cells: (id of the row, cell) for each cell of a column; cells without a letter are left out.
+
+    Example:
+        >>> keys_of([("1", "a@x.org"), ("2", " "), ("3", "b@x.org")])
+        {'a@x.org': '1', 'b@x.org': '3'}
+    """
+    return {cell.strip(): identifier for identifier, cell in cells if LETTER.search(cell)}
+
+
+# Entities of a table ------------------------------------------------------------------------------
+
 
 TRUE = frozenset(("true", "yes", "y", "1"))
 
@@ -108,9 +259,9 @@ class EntityRows(Layout):
     Args:
         mapping: What the columns hold; relations may be missing.
         columns: Names of the columns.
-        rows: (number, cells) of every row.
+        rows: (number, cells) of every row, as wide as the header.
         table: Receives the ids; says whether negated rows are read, or all others.
-        report: Receives rows that are not as wide as the header, and rows without an id or a label.
+        report: Receives rows without an id or a label.
 
     Attributes:
         named: (id, labels, cells) of every row that is an entity.
@@ -132,13 +283,13 @@ class EntityRows(Layout):
     ) -> None:
         super().__init__(mapping, columns)
         self._report = report
-        fitting = [row for row in rows if self._fits(row)]
         levels = self.at(mapping.levels)
         if levels:
-            names = names_by_level((cells for _, cells in fitting), levels)
-            fitting = [
+            rows = [*rows]
+            names = names_by_level((cells for _, cells in rows), levels)
+            rows = [
                 (number, [*cells, path_of(found)])
-                for (number, cells), found in zip(fitting, names, strict=True)
+                for (number, cells), found in zip(rows, names, strict=True)
             ]
         is_path = (mapping.path, *mapping.parent, *mapping.relations)
         read = [name for name in mapping.paths if name in is_path and name in self._places]
@@ -149,7 +300,7 @@ class EntityRows(Layout):
         if levels and not mapping.level_of:
             self.path = self.width
         self.found = FoundRows(table.ids)
-        self.named = [*self._named(fitting, self.at(mapping.obsolete))]
+        self.named = [*self._named(rows, self.at(mapping.obsolete))]
         rows_that_hold = [
             (identifier, cells)
             for identifier, _, cells in self.named
@@ -157,16 +308,6 @@ class EntityRows(Layout):
         ]
         self.stated = rows_that_hold
         self.denied = 0 if table.negated else len(self.named) - len(rows_that_hold)
-
-    def _fits(self, row: tuple[int, Sequence[str]]) -> bool:
-        """Return whether a row is as wide as the header; if it is not, report it."""
-        if len(row[1]) != self.width:
-            self._report(self._no_entity(row[1]), row[0])
-        return len(row[1]) == self.width
-
-    def _no_entity(self, cells: Sequence[str]) -> str:
-        found = f"found {len(cells)}: {' | '.join(cells)[:60]!r}"
-        return f"expected {self.width} columns and an id or label, {found}"
 
     def _named(
         self, rows: Rows, obsolete: Sequence[int]
@@ -180,7 +321,8 @@ class EntityRows(Layout):
             candidates = [*(cells[at] for at in self.id), *self._own_path(cells), *labels]
             identifier = next(filter(None, map(one_line, candidates)), "")
             if not identifier:
-                self._report(self._no_entity(cells[: self.width]), number)
+                found = " | ".join(cells[: self.width])[:60]
+                self._report(f"expected an id or label, found {found!r}", number)
                 continue
             self.found.add(identifier, next(iter(labels), identifier))
             yield identifier, labels, cells

@@ -92,11 +92,7 @@ def rows_of(source: Path | Sheet, problems: Problems) -> Rows:
         if mark != "\t" and '"' in line:
             cells, again = _quoted(line, mark, again, lines)
             if isinstance(cells, csv.Error):
-                problems.report(
-                    f"expected cells parted by {mark!r}, found {line[:60]!r} ({cells})",
-                    number,
-                    str(source),
-                )
+                problems.unexpected(f"cells parted by {mark!r}", line, number, source, why=cells)
             else:
                 yield number, cells
         else:

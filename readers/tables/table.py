@@ -46,7 +46,6 @@ class Table:
     Attributes:
         name: Name of the table; see :func:`table_name`.
         others: Names of the other tables.
-        is_alone: Whether the table is the only source.
         negated: Whether negated rows are read; if false, all other rows are.
         declared: Declarations of a data package.
         join: Guessed keys of the table, if tables are joined.
@@ -61,7 +60,6 @@ class Table:
 
     name: str = ""
     others: frozenset[str] = frozenset()
-    is_alone: bool = True
     negated: bool = False
     declared: Declared = field(default_factory=Declared)
     join: TableMapping | None = None

@@ -261,17 +261,6 @@ def test_a_table_of_values_under_an_id_is_one_of_entities_if_more_is_said(write)
         assert ("1", "city", "Rome") in says(read(write("houses.csv", text)))["known"]
 
 
-def test_a_key_that_goes_with_the_label_is_the_id_however_many_rows_have_it(write) -> None:
-    text = "disease_id,name,hpo_id\nOMIM:1,Marfan,HP:1\nOMIM:1,Marfan,HP:2\nOMIM:2,Gaucher,HP:1\n"
-    said = says(read(write("a.csv", text), on_error="raise"))
-    assert said["entities"]["OMIM:1"][0] == "Marfan"
-    assert said["known"] == {
-        ("OMIM:1", "hpo_id", "HP:1"),
-        ("OMIM:1", "hpo_id", "HP:2"),
-        ("OMIM:2", "hpo_id", "HP:1"),
-    }
-
-
 @pytest.mark.parametrize(
     ("content", "links"),
     [

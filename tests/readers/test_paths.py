@@ -215,7 +215,7 @@ def test_a_taxonomy_with_ids_and_a_table_of_its_paths_meet_in_any_order(
 
 def test_a_faulty_row_of_a_table_of_paths_is_named(write) -> None:
     path = write("a.csv", "id,path\n1,A > B\n2,A > B > C,3,4\n,\n5,A > D\n")
-    with pytest.warns(ReadWarning, match="a.csv:3: expected 2 columns and an id or label, found 4"):
+    with pytest.warns(ReadWarning, match="a.csv:3: expected 2 columns, found 4"):
         graph = read(path)
     assert graph.skipped == 2
     assert says(graph)["known"] == {("1", "is_a", "A"), ("5", "is_a", "A")}
@@ -241,23 +241,3 @@ def test_structures_of_molecules_are_neither_paths_nor_lists(write) -> None:
     with pytest.warns(ReadWarning, match="left out InChI"):
         graph = read(write("drugs.csv", "\n".join(["id,name,InChI,target", *rows])))
     assert list(graph.relation_ids) == ["target"]
-
-
-TERMS = """Term Set Name,Set Description,LCID,Available for Tagging,Term Description,\
-Level 1 Term,Level 2 Term,Level 3 Term
-Products,All of them,,TRUE,,,,
-,,1033,TRUE,What has wheels,Vehicles,,
-,,1033,TRUE,,Vehicles,Cars,
-,,1033,FALSE,,Vehicles,Cars,Vans
-,,1033,TRUE,,Tools,,
-"""
-
-
-def test_the_term_set_of_a_site(write) -> None:
-    """As SharePoint has it."""
-    said = says(read(write("terms.csv", TERMS), on_error="skip"))
-    assert said["entities"]["Vehicles"] == ("Vehicles", set(), "What has wheels")
-    assert said["known"] == {
-        ("Vehicles > Cars", "is_a", "Vehicles"),
-        ("Vehicles > Cars > Vans", "is_a", "Vehicles > Cars"),
-    }

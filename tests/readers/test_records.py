@@ -334,7 +334,8 @@ def test_a_key_that_each_link_has_for_itself_is_no_relation(write) -> None:
 
 
 def test_files_of_a_folder_may_be_a_record_each(write) -> None:
-    borders = {"Norway": ["SWE", "FIN"], "Sweden": ["NOR", "FIN"], "Finland": ["NOR", "SWE"]}
+    names = {"Norway", "Sweden", "Finland"}
+    borders = {name: sorted(names - {name}) for name in names}
     for name, others in borders.items():
         code = {"Norway": "NOR", "Sweden": "SWE", "Finland": "FIN"}[name]
         record = {"name": name, "region": "Europe", "borders": others, "ISO": {"alpha3": code}}

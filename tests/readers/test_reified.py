@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ontodex.graph import ReadWarning
 from ontodex.readers import read
 from tests.graph_strategies import says
 
@@ -41,21 +40,6 @@ def test_a_statement_gives_the_link_that_it_states(write, claim: str) -> None:
     assert said["known"] == {(":g1", ":causes", ":d1")}
     assert set(said["entities"]) == {":g1", ":d1"}
     assert said["relations"] == {":causes": "causes"}
-
-
-def test_what_more_is_said_of_a_statement_is_counted(write) -> None:
-    more = ':s1 :evidence :e1, :e2 . :e1 rdfs:label "assay" . :e2 rdfs:label "trial" .'
-    path = write("a.ttl", HEAD + CLAIMS["rdf:Statement"] + more)
-    with pytest.warns(ReadWarning) as given:
-        graph = read(path)
-    assert says(graph)["known"] == {(":g1", ":causes", ":d1")}
-    assert {"assay", "trial"} < set(graph.labels)
-    (warning,) = given
-    assert str(warning.message) == (
-        f"{path}: read 1 statement(s) that are nodes as the links that they state; "
-        f"left out 2 further link(s) of such "
-        "nodes, the first by http://example.org/evidence"
-    )
 
 
 def test_a_statement_that_is_denied_gives_no_link(write) -> None:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from ontodex import RelationColumn, TableMapping
 from ontodex.graph import ReadWarning
 from ontodex.readers import read
 from tests.graph_strategies import says
@@ -109,13 +110,16 @@ def test_what_is_obsolete_takes_nothing_else_with_it(write) -> None:
     assert known == {("3", "is_a", "2"), *((row, "material", "steel") for row in "235")}
 
 
-def test_cells_name_rows_by_a_column_that_distinguishes_them(write) -> None:
+def test_cells_name_rows_by_another_column_where_a_mapping_says_so(write) -> None:
     content = (
         "name,email,manager email\nAnn,ann@x.org,\nBob,bob@x.org,ann@x.org\n"
         "Cid,cid@x.org,bob@x.org\n"
     )
-    graph = read(write("staff.csv", content), on_error="skip")
-    assert says(graph)["known"] == {
+    path = write("staff.csv", content)
+    assert not says(read(path, on_error="skip"))["known"]
+    by = RelationColumn(by="email")
+    mapping = TableMapping(label=("name",), relations={"manager email": by})
+    assert says(read(path, mapping=mapping))["known"] == {
         ("Bob", "manager email", "Ann"),
         ("Cid", "manager email", "Bob"),
     }

@@ -29,6 +29,7 @@ WHY = {
     "peft": "training adapters (LoRA)",
     "prompt-toolkit": "the command `ontodex shell`",
     "pyoxigraph": "reading and writing RDF",
+    "pyparsing": "reading OWL in Manchester syntax",
     "pyyaml": "reading YAML",
     "rdflib": "graphs of rdflib as a source",
     "rich": "the layout of help and errors of the command line",
