@@ -33,11 +33,16 @@ if TYPE_CHECKING:
 
 __all__ = ["train_hyper_cl"]
 
-MAX_STEPS, MAX_STEPS_UNVALIDATED = 1500, 600
+MAX_STEPS, MAX_STEPS_UNVALIDATED = 800, 600
 """Largest default number of batches, with validation triples that end the run and without."""
 
-VALIDATIONS, PATIENCE = 15, 2
-"""Number of validations of a run, and number of validations without a rise that ends it."""
+VALIDATIONS, PATIENCE = 8, 3
+"""Number of validations of a run, and number of validations without a rise that ends it.
+
+The last steps, with a small learning rate, raise the rank most: on WN18RR a run of 800 steps has a
+mean reciprocal rank of .278 on validation after 400 of them, and .294 at its end; a run of 400
+steps ends at .284.
+"""
 
 
 def train_hyper_cl(
