@@ -168,11 +168,13 @@ class HyperCL:
     @torch.inference_mode()
     def projections(self, relations: Sequence[str]) -> Projections:
         """Make projections of relations from their texts; those made last are kept."""
-        if self._made is None or self._made[0] != tuple(relations):
+        made = self._made  # read once, as other threads may replace it
+        if made is None or made[0] != tuple(relations):
             parts = self.network(torch.from_numpy(self.text.encode(relations)))
             arrays = {name: part.contiguous().numpy() for name, part in parts.items()}
-            self._made = tuple(relations), Projections(residual=self.residual, **arrays)
-        return self._made[1]
+            made = tuple(relations), Projections(residual=self.residual, **arrays)
+            self._made = made
+        return made[1]
 
     def described(self) -> dict[str, Any]:
         """Return the architecture's entry in the manifest of an index."""

@@ -168,6 +168,25 @@ def test_the_engine_and_the_network_project_alike(
     )
 
 
+def test_projections_that_another_thread_asks_for_meanwhile_are_not_mixed_up(
+    text: TextEncoder,
+) -> None:
+    encoder = HyperCL(text, network(dim=text.dim, rank=2))
+    wanted = encoder.projections(["eats"]).parts()["left"]
+
+    class Interrupted(str):
+        """A text that is compared while other projections are made."""
+
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            encoder.projections(["lives in"])
+            return str.__eq__(self, other)
+
+    found = encoder.projections([Interrupted("eats")]).parts()["left"]
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_dropout_of_a_concatenation_is_of_training_alone() -> None:
     made = network(dim=40, architecture="concat", projection="public", dropout=0.5)
     heads, relations = torch.ones(1, 40), torch.ones(1, 40)
