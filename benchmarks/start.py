@@ -20,8 +20,8 @@ import numpy as np
 
 import ontodex
 from benchmarks.record import Goal, Measured
-from ontodex.engine.lexicon import FILE
 from ontodex.graph import GraphBuilder, KnowledgeGraph
+from ontodex.scoring.lexicon import FILE
 
 SIZES, QUICK_SIZES = (10_000, 100_000), (300,)
 REPEATED = 5

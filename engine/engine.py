@@ -140,7 +140,8 @@ class Engine(LinkQuestions):
         unknown. The best name may also be one that matches ``text`` in another form (such as the
         plural), with its spelling corrected, or with a word replaced by another of the same
         meaning, a single sentence of it, or, if ``text`` may be an abbreviation, a name of at least
-        three words that has its letters as initials.
+        three words that has its letters as initials. A definition that WordNet has for a name
+        counts as a name; those that it has for ``text``, if that is a noun, are compared as well.
 
         Only the best entities by text and by letters are scored: ``k`` of them, and at least 64.
         Until the first stage of a build is done, names are compared by letters alone; until the
@@ -149,7 +150,8 @@ class Engine(LinkQuestions):
         Args:
             text: Any text.
             k: Number of hits.
-            lexicon: Whether words may be replaced by words of the same meaning in WordNet.
+            lexicon: Whether words may be replaced by words of the same meaning in WordNet, and its
+                definitions are used.
             spans: Rank entities by their phrase (of label or definition) that is most similar to
                 ``text`` instead. Hits then have the phrase that matched.
             type: Rank only entities of this type; see :meth:`tails`.
@@ -264,7 +266,7 @@ class Engine(LinkQuestions):
         """
         self.index.expect_built(TEXT)
         return ground(
-            self._text_search,
+            self._text_search.without_definitions(),
             self._word_differences,
             self._grounding,
             self._sure,

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows
 from ontodex.engine.grounding import Candidates, GroundingRule, candidates_of
-from ontodex.engine.lexicon import Lexicon
 from ontodex.engine.search.topk import Searcher
 from ontodex.engine.text_search import TextSearch
 from ontodex.geometry.logistic import regression
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph, TextSettings, entity_texts
 from ontodex.graph.columns import NestedTextColumn
+from ontodex.scoring.lexicon import Lexicon
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 from ontodex.scoring.word_differences import WordDifferences
 
@@ -141,6 +141,7 @@ def ask_held_out(
         name_vectors.replacing(labels + 1 + numbers, name_vectors[labels]),
         names.owners,
         dataclasses.replace(similarity, lengths=lengths),
+        None,
         None,
         encode,
         knows,

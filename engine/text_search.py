@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits_of, no_rows
 from ontodex.engine.entity_types import EntityType
-from ontodex.engine.lexicon import Lexicon
 from ontodex.engine.query_forms import QueryForms, plurals
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities
 from ontodex.engine.resources import Resources
@@ -24,14 +23,15 @@ from ontodex.engine.search.topk import Searcher
 from ontodex.engine.spelling import Spelling
 from ontodex.geometry.cosine import score_pairs
 from ontodex.geometry.vectors import Vectors
-from ontodex.graph import Hierarchy, KnowledgeGraph
+from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph
 from ontodex.graph.arrays import runs
 from ontodex.graph.sentences import label_parts, sentences
 from ontodex.graph.text import in_words
+from ontodex.scoring.lexicon import Lexicon
 from ontodex.scoring.name_completion import NameCompletion
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 from ontodex.scoring.word_differences import words_of
-from ontodex.storage.space_names import NAME
+from ontodex.storage.space_names import DEFINITION, NAME
 
 __all__ = ["Parts", "Query", "TextSearch", "named", "search", "search_letters"]
 
@@ -73,6 +73,12 @@ They are for the corrected spelling, for other forms of a query (see
 words, for a part of a label as name, and for one sentence of a query of several.
 """
 
+DEFINED, DEFINING = 1.0, 0.93
+"""Factors of the cosine with a name's definition in the lexicon, and with that of the query."""
+
+DEFINITIONS = 2
+"""Number of definitions of a query: those of its most usual senses."""
+
 CANDIDATES = 64
 """Number of entities with the most similar texts, and with the most similar letters, to score."""
 
@@ -103,6 +109,7 @@ class Query:
             that the query abbreviates, its sentences if it has several, or the query with replaced
             words.
         candidates: Entities with names like one of the further texts that are not of ``near``.
+        definitions: Definitions of the query, if it is a noun of the lexicon.
         unknown: Share of the words that neither the graph nor the text encoder knows.
         written: Entities that have a name that only writes the query otherwise.
     """
@@ -111,6 +118,7 @@ class Query:
     near: list[Scored]
     others: list[tuple[str, float]] = field(default_factory=list)
     candidates: list[Rows] = field(default_factory=list)
+    definitions: Sequence[str] = ()
     unknown: float = 0.0
     written: Rows = field(default_factory=no_rows)
 
@@ -120,7 +128,7 @@ class Parts:
     """The similarities of a query and entities, each of shape (entities,).
 
     Attributes:
-        names: Cosine with the best name.
+        names: Cosine with the best name, or with a definition of a name.
         texts: Cosine with the whole text.
         parents: Mean cosine with the labels of the parents; with the own label without any.
         letters: Similarity of letters of the best name; 1 if the query is a part of the label, but
@@ -168,13 +176,15 @@ def search(
         index: The names and texts to compare with.
         texts: Queries: texts, or ids for the texts of their entities.
         k: Number of hits.
-        lexicon: Whether words are also replaced by words of the same meaning.
+        lexicon: Whether words are also replaced by words of the same meaning, and defined.
         only: The type of the entities that are ranked; ``None`` for all.
     """
     k = checked(k)
     start = time.perf_counter()
     if only is not None:
         index = index.within(only.rows)
+    if not lexicon:
+        index = index.without_definitions()
     graph = index.graph
     resolved = resolve_entities(graph, texts, any_text=True)
     queries = [index.query(one.unless_named, lexicon) for one in resolved]
@@ -255,6 +265,8 @@ class TextSearch:
         owners: Row of the entity of each name, ascending.
         similarity: Similarity of the names by letters.
         completion: The sorted words of the names; without, no abbreviation is expanded.
+        definitions: Definitions of names in the lexicon, and the search of their vectors; ``None``
+            to use none, neither of names nor of queries.
         encode: From texts to their vectors, of shape (texts, dim).
         knows: From words to whether the text encoder knows each, for the spelling.
     """
@@ -268,6 +280,7 @@ class TextSearch:
         owners: NDArray[np.int32],
         similarity: NameSimilarity,
         completion: NameCompletion | None,
+        definitions: tuple[EntitySentences, Searcher] | None,
         encode: Callable[[list[str]], NDArray[np.float32]],
         knows: Callable[[Sequence[str]], list[bool]],
     ) -> None:
@@ -282,6 +295,7 @@ class TextSearch:
         self._hierarchy, self._searcher = hierarchy, searcher
         self._within: tuple[Rows, Searcher] | None = None
         self._names, self._owners = names, owners
+        self._definitions = definitions
 
     @classmethod
     def of(
@@ -297,6 +311,9 @@ class TextSearch:
             index.sentences(NAME).owners,
             resources.name_similarity,
             resources.name_completion,
+            (index.sentences(DEFINITION), Searcher(index.vectors(DEFINITION)))
+            if DEFINITION in index.manifest.spaces
+            else None,
             lambda texts: resources.encoders.text.encode(texts),
             lambda words: resources.encoders.text.knows(words),
         )
@@ -316,9 +333,15 @@ class TextSearch:
         other._within = rows, Searcher(Vectors([self._searcher.vectors[rows]]))
         return other
 
+    def without_definitions(self) -> TextSearch:
+        """Return the search that uses no definitions of the lexicon."""
+        other = copy.copy(self)
+        other._definitions = None
+        return other
+
     @cached_property
     def lexicon(self) -> Lexicon:
-        """Words of the same meaning."""
+        """Words of the same meaning, and definitions."""
         return Lexicon.load()
 
     def query(self, term: ResolvedTerm, lexicon: bool) -> Query:
@@ -340,6 +363,9 @@ class TextSearch:
                 forms = self.forms.of(text, FORMS)
             if not len(written) and not forms and self._abbreviates(text):
                 abbreviated = self.forms.expanded(text, EXPANSIONS)
+        defined: list[str] = []
+        if self._definitions is not None and term.resolution.id is None:
+            defined = self.lexicon.definitions(corrected or text)[:DEFINITIONS]
         if abbreviated:
             corrected, unknown = None, 0.0
         spelt = [(form, FORM) for form in forms] + ([(corrected, CORRECTED)] if corrected else [])
@@ -355,7 +381,7 @@ class TextSearch:
         else:
             further = []
         candidates = [_nearest(names.find(one), NEAR_VARIANT) for one, _ in further]
-        return Query(term, near, spelt + further, candidates, unknown, written)
+        return Query(term, near, spelt + further, candidates, defined, unknown, written)
 
     def _abbreviates(self, text: str) -> bool:
         """Return whether a query may be an abbreviation: in capitals, or no word of the encoder."""
@@ -363,11 +389,15 @@ class TextSearch:
         return " " not in word and (word.isupper() or not self._knows([plain(word)])[0])
 
     def vectors(self, queries: Sequence[Query]) -> list[NDArray[np.float32]]:
-        """Return the vectors of each query and of its other texts, of shape (texts, dim)."""
+        """Return the vectors of each query and of its other texts, definitions last.
+
+        They are of shape (texts, dim).
+        """
         texts = [
             [
                 *([query.term.words] if query.term.row is None else []),
                 *(text for text, _ in query.others),
+                *query.definitions,
             ]
             for query in queries
         ]
@@ -397,26 +427,52 @@ class TextSearch:
             exclude: Entities that are left out, for each query.
             most: Number of entities with the most similar texts.
         """
-        stored = self._searcher.vectors
-        own = np.array([rows[0] for rows in vectors]).reshape(len(queries), stored.dim)
-        if self._within is None:
-            similar = [rows for rows, _ in self._searcher.top(own, most, exclude)]
-        else:
-            within, searcher = self._within
-            similar = [within[rows] for rows, _ in searcher.top(own, most)]
+        own = np.array([rows[0] for rows in vectors]).reshape(len(queries), -1)
+        defining = [
+            rows[len(rows) - len(query.definitions) :]
+            for query, rows in zip(queries, vectors, strict=True)
+        ]
         return [
             np.setdiff1d(
                 np.concatenate(
                     [
                         rows,
+                        defined,
+                        *self._similar(own_definitions, NEAR_VARIANT),
                         *(_nearest(near, CANDIDATES) for near in query.near),
                         *query.candidates,
                     ]
                 ).astype(np.int64),
                 left_out,
             )
-            for query, rows, left_out in zip(queries, similar, exclude, strict=True)
+            for query, rows, defined, own_definitions, left_out in zip(
+                queries,
+                self._similar(own, most, exclude),
+                self._defined(own),
+                defining,
+                exclude,
+                strict=True,
+            )
         ]
+
+    def _similar(
+        self, vectors: NDArray[np.float32], most: int, exclude: Sequence[Rows] | None = None
+    ) -> list[Rows]:
+        """Return the entities with the texts most similar to each vector."""
+        if self._within is None:
+            return [rows for rows, _ in self._searcher.top(vectors, most, exclude)]
+        within, searcher = self._within
+        return [within[rows] for rows, _ in searcher.top(vectors, most)]
+
+    def _defined(self, vectors: NDArray[np.float32]) -> list[Rows]:
+        """Return the entities with the names whose definitions are most similar to each vector."""
+        if self._definitions is None:
+            return [no_rows()] * len(vectors)
+        defined, searcher = self._definitions
+        found = [defined.owners[rows] for rows, _ in searcher.top(vectors, CANDIDATES)]
+        if self._within is None:
+            return found
+        return [np.intersect1d(rows, self._within[0]) for rows in found]
 
     def parts(self, query: Query, vectors: NDArray[np.float32], rows: Rows) -> Parts:
         """Return the similarities of a query and entities.
@@ -427,6 +483,7 @@ class TextSearch:
             rows: The entities, ascending.
         """
         factors = [1.0, *(factor for _, factor in query.others)]
+        factors += [DEFINING] * len(query.definitions)
         spellings = len(query.near)
         stored = self._searcher.vectors
         texts = _products(vectors[:spellings], stored[rows], factors[:spellings])
@@ -439,6 +496,10 @@ class TextSearch:
         if query.term.row is None:
             letters[self._has_part(query.term.words, rows)] = 1.0
         names = self._best_names(vectors, factors, rows)
+        if self._definitions is not None and query.term.row is None:
+            asked = 1 + len(query.others)
+            cosines = self._best_definitions(vectors[:asked], factors[:asked], rows)
+            names = np.maximum(names, DEFINED * cosines)
         words = self._has_words(query.term.words, rows, letters)
         return Parts(names, texts, self._parents(vectors[0], rows), letters, words)
 
@@ -475,6 +536,19 @@ class TextSearch:
         cosines = np.where(places - firsts[entities] < whole[entities], cosines, PART * cosines)
         starts = np.cumsum(counts) - counts
         return np.asarray(np.maximum.reduceat(cosines, starts)) if len(rows) else np.zeros(0)
+
+    def _best_definitions(
+        self, vectors: NDArray[np.float32], factors: Sequence[float], rows: Rows
+    ) -> Floats:
+        """Return the cosine of the best definition of a name of each entity, or -1 without any."""
+        assert self._definitions is not None
+        defined, searcher = self._definitions
+        firsts = np.searchsorted(defined.owners, rows)
+        counts = np.searchsorted(defined.owners, rows, side="right") - firsts
+        entities, places = runs(firsts, counts)
+        best = np.full(len(rows), -1.0)
+        np.maximum.at(best, entities, _products(vectors, searcher.vectors[places], factors))
+        return best
 
     def _parents(self, vector: NDArray[np.float32], rows: Rows) -> Floats:
         """Return the mean cosine with the labels of the parents, or the own label without any."""

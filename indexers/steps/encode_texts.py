@@ -1,17 +1,18 @@
-"""The space of names, and the text space, of every entity's label, synonyms and definition."""
+"""The spaces of names, of texts, and of the definitions that a lexicon has for names."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ontodex.geometry.vectors import Vectors
-from ontodex.graph import entity_names, entity_texts
+from ontodex.graph import EntitySentences, entity_names, entity_texts
 from ontodex.indexers.embed import map_blocks, map_file, text_keys
 from ontodex.indexers.previous import known_vectors
 from ontodex.indexers.step import Build, Space, Step
-from ontodex.storage.space_names import NAME, TEXT
+from ontodex.scoring.lexicon import Lexicon
+from ontodex.storage.space_names import DEFINITION, NAME, TEXT
 
-__all__ = ["EncodeNames", "EncodeTexts"]
+__all__ = ["EncodeDefinitions", "EncodeNames", "EncodeTexts"]
 
 
 class EncodeNames(Step):
@@ -58,3 +59,34 @@ class EncodeTexts(Step):
         build.spaces[TEXT] = Space(
             texts, build.embed(TEXT, texts, encoder, fingerprint, known=known)
         )
+
+
+class EncodeDefinitions(Step):
+    """Encodes the definitions that the lexicon has for names; resumes after the last chunk."""
+
+    name = "encode definitions"
+    stage = "texts"
+    needs = (NAME,)
+    makes = (DEFINITION,)
+
+    def run(self, build: Build) -> None:
+        """Make the space, unless no name is defined."""
+        encoder = build.encoders.text
+        defined = _definitions(entity_names(build.inputs.graph))
+        if len(defined):
+            vectors = build.embed(
+                DEFINITION, defined.texts, encoder, (TEXT, "fingerprint", encoder.fingerprint)
+            )
+            build.spaces[DEFINITION] = Space(defined.texts, vectors, sentences=defined)
+
+
+def _definitions(names: EntitySentences) -> EntitySentences:
+    """Return the definitions of the names of each entity, each once."""
+    lexicon = Lexicon.load()
+    found = {
+        (owner, text): None
+        for owner, name in zip(names.owners.tolist(), names.texts, strict=True)
+        for text in lexicon.definitions(name)
+    }
+    owners = np.array([owner for owner, _ in found], dtype=np.int32)
+    return EntitySentences([text for _, text in found], owners)

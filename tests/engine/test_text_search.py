@@ -7,9 +7,9 @@ import pytest
 
 import ontodex
 from ontodex.engine import text_search
-from ontodex.engine.lexicon import Lexicon, lines_of
 from ontodex.engine.resolve import resolve_entity
 from ontodex.graph import GraphBuilder, entity_names, entity_texts
+from ontodex.scoring.lexicon import Lexicon, lines_of
 from ontodex.scoring.name_similarity import NameSimilarity
 
 SETTINGS = {"hierarchy": False, "entailment": False, "train": False, "structure": False}
@@ -125,6 +125,82 @@ def test_the_lexicon_knows_british_words():
         "torch": ["flashlight"],
         "colour": ["color"],
     }
+
+
+SOLICITOR = "a British lawyer who gives legal advice and prepares legal documents"
+
+
+def test_the_lexicon_defines_nouns():
+    lexicon = Lexicon.load()
+    fan = lexicon.definitions("Fans")
+    assert fan[0] == "a device for creating a current of air by movement of a surface or surfaces"
+    assert len(fan) == 3
+    assert lexicon.definitions("Solicitor")[1] == SOLICITOR
+    assert lexicon.definitions("liquor store") == lexicon.definitions("liquor stores")
+    for name in ("FAN", "to fan", "nonesuch thing", "fan\tdevice", "winnowed", ""):
+        assert lexicon.definitions(name) == []
+
+
+@pytest.fixture
+def defined(tmp_path, tiny_encoder):
+    builder = GraphBuilder("house")
+    for number, label in enumerate(["Sofa", "FAN", SOLICITOR, "piano stool", "xylophonic wall"]):
+        builder.entity(f"ex:{number}", label)
+    for number in range(20):
+        builder.entity(f"ex:other-{number}", f"zzyzx {number}")
+    with built(builder.build(), tmp_path / "house.odx", tiny_encoder) as engine:
+        yield engine
+
+
+def score_of(engine, text, identifier, **settings):
+    return next(hit.score for hit in engine.search(text, k=100, **settings) if hit.id == identifier)
+
+
+def test_a_definition_of_a_name_counts_as_a_name(defined):
+    spaces = defined.index.manifest.spaces
+    assert list(spaces) == ["name", "text", "definition"]
+    lexicon = Lexicon.load()
+    wanted = [*lexicon.definitions("sofa"), *lexicon.definitions("piano stool")]
+    sentences = defined.index.sentences("definition")
+    assert list(sentences.texts) == wanted  # "FAN" is a symbol, and the others are no nouns
+    assert sentences.owners.tolist() == [0] * (len(wanted) - 1) + [3]
+    text = wanted[0]
+    query = defined._text_search.query(resolve_entity(defined.graph, text, any_text=True), False)
+    vectors = defined._text_search.vectors([query])[0]
+    parts = defined._text_search.parts(query, vectors, np.arange(25))
+    assert parts.names[0] == pytest.approx(1, abs=1e-5)
+    assert parts.names[1:].max() < 0.99
+    assert score_of(defined, text, "ex:0", lexicon=True) > score_of(
+        defined, text, "ex:0", lexicon=False
+    )
+
+
+def test_the_definition_of_a_query_is_a_further_text(defined):
+    query = defined._text_search.query(
+        resolve_entity(defined.graph, "solicitors", any_text=True), True
+    )
+    assert query.definitions == Lexicon.load().definitions("solicitor")[:2]
+    vectors = defined._text_search.vectors([query])[0]
+    assert len(vectors) == 1 + len(query.others) + 2
+    parts = defined._text_search.parts(query, vectors, np.arange(25))
+    assert parts.names[2] >= text_search.DEFINING - 1e-3
+
+
+def test_a_type_restricts_definitions_too(tmp_path, tiny_encoder):
+    builder = GraphBuilder("house")
+    builder.relation("is_a", "is a")
+    for label in ("seat", "Sofa", "wall", "piano stool"):
+        builder.entity(f"ex:{label}", label)
+    builder.triple("ex:piano stool", "is_a", "ex:seat")
+    with built(builder.build(), tmp_path / "house.odx", tiny_encoder) as engine:
+        text = Lexicon.load().definitions("sofa")[0]
+        assert "Sofa" in [hit.label for hit in engine.search(text)]
+        assert [hit.label for hit in engine.search(text, type="seat")] == ["seat", "piano stool"]
+
+
+def test_grounding_uses_no_definitions(defined):
+    text = Lexicon.load().definitions("sofa")[0]
+    assert defined.ground([text])[0].decision == "none"
 
 
 def test_the_best_text_of_a_query_counts(tmp_path, tiny_encoder):

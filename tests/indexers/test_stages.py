@@ -56,7 +56,8 @@ def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], list[str
     return seen
 
 
-NAMES, SEARCH, LINKS = ["name"], ["name", "text"], ["name", "text", "link"]
+NAMES, SEARCH = ["name"], ["name", "text", "definition"]
+LINKS = [*SEARCH, "link"]
 
 
 def test_each_stage_of_a_first_build_is_published(

@@ -53,8 +53,15 @@ def test_steps_make_what_they_say_and_leave_no_working_files(
     with build_plain(
         small_graph, path, tiny_encoder, hierarchy=tiny_hit, entailment=tiny_gauss
     ) as engine:
-        assert list(engine.index.manifest.spaces) == ["name", "text", "hierarchy", "entailment"]
+        assert list(engine.index.manifest.spaces) == [
+            "name",
+            "text",
+            "definition",
+            "hierarchy",
+            "entailment",
+        ]
         assert set(engine.index.manifest.seconds) == {
+            "encode definitions",
             "encode names",
             "encode texts",
             "embed hierarchy",
@@ -65,6 +72,7 @@ def test_steps_make_what_they_say_and_leave_no_working_files(
         }
     assert seen["EncodeNames"] == {"name.f16", "name.f32", "name.json"}
     assert seen["EncodeTexts"] == {"text.f32", "text.json"}
+    assert seen["EncodeDefinitions"] == {"definition.f32", "definition.json"}
     assert seen["EmbedHierarchy"] == {"hierarchy.f32", "hierarchy.json"}
     assert seen["EmbedSentences"] == {"entailment.f16", "entailment.json"}
     assert "LearnLinks" not in seen  # there is no link space

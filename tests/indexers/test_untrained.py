@@ -29,7 +29,7 @@ def test_one_entity(tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGr
         entailment=False,
         quiet=True,
     ) as engine:
-        assert list(engine.index.manifest.spaces) == ["name", "text"]
+        assert list(engine.index.manifest.spaces) == ["name", "text", "definition"]
         assert [hit.id for hit in engine.search("cat")] == ["otter"]
         assert [hit.id for hit in engine.search("otter")] == ["otter"]
         assert len(engine.similar("otter")) == 0
@@ -47,7 +47,7 @@ def test_another_text_encoder_reads_head_and_relation_together(
     with ontodex.build(
         graph, tmp_path / "a.odx", encoders=tiny_encoder, device="cpu", entailment=False, quiet=True
     ) as engine:
-        assert list(engine.index.manifest.spaces) == ["name", "text"]
+        assert list(engine.index.manifest.spaces) == ["name", "text", "definition"]
         assert engine.index.manifest.settings["training"] is None
         hits = engine.tails("dog", "eats")
         assert len(hits) > 0

@@ -1,21 +1,24 @@
-"""Words of the same meaning, from WordNet 3.0 (Fellbaum 1998)."""
+"""Words of the same meaning, and definitions of words, from WordNet 3.0 (Fellbaum 1998)."""
 
 from __future__ import annotations
 
 import itertools
 import mmap
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from ontodex.scoring.name_similarity import NameSimilarity
+from ontodex.scoring.name_similarity import NameSimilarity, plain
 
-__all__ = ["FILE", "Lexicon", "lines_of"]
+__all__ = ["DEFINITIONS_FILE", "FILE", "Lexicon", "definition_lines", "lines_of"]
 
 FILE = Path(__file__).with_name("synonyms.txt")
 """The lines of :func:`lines_of`; made by ``tools/make_lexicon.py``."""
+
+DEFINITIONS_FILE = Path(__file__).with_name("definitions.txt")
+"""The lines of :func:`definition_lines`; made by the same tool."""
 
 LONGEST = 3
 """Largest number of words that are replaced together."""
@@ -37,6 +40,9 @@ ENDINGS = (
 )
 """Endings of inflected words, and what stands in their place in the lemma."""
 
+PLURALS = ENDINGS[:4]
+"""The same for nouns in the plural."""
+
 STOP_WORDS = re.compile(
     "and|are|can|could|does|for|from|had|has|have|how|its|not|that|the|was|what|when|where|which|"
     "who|will|with|without|you|your"
@@ -57,16 +63,30 @@ def lines_of(synsets: Iterable[Sequence[str]]) -> bytes:
         for lemma in synset:
             own = others.setdefault(lemma, {lemma: None})  # the lemma comes first
             own.update(dict.fromkeys(synset))
-    return b"".join(sorted(("\t".join(own) + "\n").encode() for own in others.values()))
+    return _sorted_lines(others.values())
+
+
+def definition_lines(definitions: Mapping[str, Sequence[str]]) -> bytes:
+    r"""Return a line for each lemma: the lemma and its definitions, between tabs, in their order.
+
+    >>> definition_lines({"sofa": ["an upholstered seat for more than one person"]})
+    b'sofa\tan upholstered seat for more than one person\n'
+    """
+    return _sorted_lines((lemma, *own) for lemma, own in definitions.items())
+
+
+def _sorted_lines(rows: Iterable[Iterable[str]]) -> bytes:
+    return b"".join(sorted(("\t".join(row) + "\n").encode() for row in rows))
 
 
 class Lexicon:
-    """Replaces words of a query by words of the same meaning.
+    """Replaces words of a query by words of the same meaning, and defines words.
 
     Two words have the same meaning if they are lemmas of one synset of WordNet, in any sense.
 
     Args:
         lines: The lines of :func:`lines_of`, in memory or mapped.
+        definitions: The lines of :func:`definition_lines`, likewise.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -77,21 +97,38 @@ class Lexicon:
         >>> lexicon = Lexicon(lines_of([("lift", "elevator"), ("lift", "rise")]))
         >>> lexicon.variants("lifts", names, 5)
         ['elevator']
+        >>> lexicon = Lexicon(b"", definition_lines({"lift": ["a box that goes up and down"]}))
+        >>> lexicon.definitions("Lifts")
+        ['a box that goes up and down']
     """
 
-    def __init__(self, lines: bytes | mmap.mmap) -> None:
-        self._lines = lines
+    def __init__(self, lines: bytes | mmap.mmap, definitions: bytes | mmap.mmap = b"") -> None:
+        self._lines, self._definitions = lines, definitions
 
     @classmethod
     def load(cls) -> Lexicon:
         """Map the words that ontodex ships."""
-        with FILE.open("rb") as file:
-            return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return cls(_mapped(FILE), _mapped(DEFINITIONS_FILE))
 
     @property
     def words(self) -> list[str]:
         """All lemmas, each once."""
         return [line.split(b"\t", 1)[0].decode() for line in self._lines[:].splitlines()]
+
+    def definitions(self, name: str) -> list[str]:
+        """Return the definitions of a name that is a noun, or the plural of one; else none.
+
+        A name in capitals has none, because it is an abbreviation or a symbol.
+        """
+        if name.isupper():
+            return []
+        word = plain(name)
+        for ending, lemma_ending in PLURALS:
+            if word.endswith(ending):
+                found = _fields(self._definitions, word.removesuffix(ending) + lemma_ending)
+                if found:
+                    return found
+        return []
 
     def variants(self, query: str, names: NameSimilarity, most: int) -> list[str]:
         """Return a query with one to three of its words replaced, in each way that may match.
@@ -131,19 +168,25 @@ class Lexicon:
             if words.endswith(ending)
         )
         for form in forms:
-            if others := self._others(form):
+            if others := _fields(self._lines, form):
                 yield from (lemma for lemma in others if lemma != words)
                 return
 
-    def _others(self, lemma: str) -> list[str]:
-        """Return the other lemmas of the synsets of a lemma; empty for other words."""
-        key = f"{lemma}\t".encode()
-        low, high = 0, len(self._lines)
-        while low < high:
-            start = self._lines.rfind(b"\n", low, (low + high) // 2) + 1 or low
-            end = self._lines.find(b"\n", start) + 1
-            line = self._lines[start:end]
-            if line.startswith(key):
-                return line[len(key) : -1].decode().split("\t")
-            low, high = (end, high) if line < key else (low, start)
-        return []
+
+def _mapped(path: Path) -> mmap.mmap:
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _fields(lines: bytes | mmap.mmap, lemma: str) -> list[str]:
+    """Return the fields after a lemma in its line; empty for a lemma without a line."""
+    key = f"{lemma}\t".encode()
+    low, high = 0, len(lines)
+    while low < high:
+        start = lines.rfind(b"\n", low, (low + high) // 2) + 1 or low
+        end = lines.find(b"\n", start) + 1
+        line = lines[start:end]
+        if line.startswith(key):
+            return line[len(key) : -1].decode().split("\t")
+        low, high = (end, high) if line < key else (low, start)
+    return []
