@@ -128,7 +128,8 @@ NOTES = [
     "search: entities found by names and text, without WordNet's synonyms; text alone: of the "
     "most similar text (all-MiniLM-L6-v2).",
     "Recall of the ancestors so many links away among the best 10 and 100.",
-    "children: concepts between others are taken out, no two of them linked; their children go "
+    "children: this score for children, its ranking merged with that of search. Concepts between "
+    "others are taken out, no two of them linked; their children go "
     "to their parents. Their children are asked for by the label alone; recall is that of at "
     "most 10, or 100, of each. The definition of a child often names its parent (the share is "
     f'in the settings), so that each removed label was replaced by the word "{MASK}" in all '

@@ -349,7 +349,9 @@ class Engine(LinkQuestions):
 
         Scores and arguments are as in :meth:`parents`, with parent and child exchanged: the
         children and siblings of the nearest neighbours vote, and asserted descendants are the known
-        answers.
+        answers. The ranking for a text that is not an entity is merged with that of :meth:`search`:
+        the score is then the sum of 1 / (3 + rank) over both rankings, and the answers have the
+        probabilities of the ranking before, in descending order.
         """
         return single(self.children_batch([text], k, known))
 
@@ -648,7 +650,8 @@ class Engine(LinkQuestions):
 
     @cached_property
     def _subsumptions(self) -> Subsumptions:
-        return Subsumptions.of(self.resources, self.hierarchy)
+        search = self._text_search if NAME in self.index.manifest.spaces else None
+        return Subsumptions.of(self.resources, self.hierarchy, search)
 
     @cached_property
     def _entailments(self) -> Entailments:

@@ -183,31 +183,15 @@ def search(
     start = time.perf_counter()
     if only is not None:
         index = index.within(only.rows)
-    if not lexicon:
-        index = index.without_definitions()
-    graph = index.graph
-    resolved = resolve_entities(graph, texts, any_text=True)
-    queries = [index.query(one.unless_named, lexicon) for one in resolved]
-    vectors = index.vectors(queries)
-    exact = [named(graph, one.resolution.text) for one in resolved]
-    firsts = [
-        (rows, 1.0) if len(rows) else (query.written, FORM)
-        for rows, query in zip(exact, queries, strict=True)
-    ]
-    if only is not None:
-        firsts = [(only.only(rows), score) for rows, score in firsts]
-    found = index.candidates(queries, vectors, [rows for rows, _ in firsts], max(k, CANDIDATES))
+    resolved = resolve_entities(index.graph, texts, any_text=True)
     answers = []
-    for number, (query, rows) in enumerate(zip(queries, found, strict=True)):
-        first, score_of_first = firsts[number]
-        scores = index.parts(query, vectors[number], rows).score(query.unknown)
-        scored = _ranked(first, score_of_first, rows, scores, k)
-        hits = hits_of(graph, scored, no_rows())
-        resolutions = {"text": resolved[number].resolution}
+    for one, scored in zip(resolved, index.ranked(resolved, k, lexicon, only), strict=True):
+        resolutions = {"text": one.resolution}
         if only is not None:
             resolutions["type"] = only.resolution
+        hits = hits_of(index.graph, scored, no_rows())
         answers.append(Answer(hits, resolutions, index.method))
-    return answered(graph, "search", answers, start)
+    return answered(index.graph, "search", answers, start)
 
 
 def search_letters(
@@ -344,6 +328,38 @@ class TextSearch:
         """Words of the same meaning, and definitions."""
         return Lexicon.load()
 
+    def ranked(
+        self,
+        terms: Sequence[ResolvedTerm],
+        k: int,
+        lexicon: bool,
+        only: EntityType | None = None,
+    ) -> list[Scored]:
+        """Return the best entities for each query; those of exactly that name come first.
+
+        Args:
+            terms: The queries.
+            k: Number of entities.
+            lexicon: Whether words are also replaced by words of the same meaning, and defined.
+            only: The type that this search is restricted to; ``None`` for all entities.
+        """
+        if not lexicon and self._definitions is not None:
+            return self.without_definitions().ranked(terms, k, lexicon, only)
+        queries = [self.query(one.unless_named, lexicon) for one in terms]
+        vectors = self.vectors(queries)
+        exact = [named(self.graph, one.resolution.text) for one in terms]
+        firsts = [
+            (rows, 1.0) if len(rows) else (query.written, FORM)
+            for rows, query in zip(exact, queries, strict=True)
+        ]
+        if only is not None:
+            firsts = [(only.only(rows), score) for rows, score in firsts]
+        found = self.candidates(queries, vectors, [rows for rows, _ in firsts], max(k, CANDIDATES))
+        return [
+            _ranked(*first, rows, self.parts(query, own, rows).score(query.unknown), k)
+            for first, query, own, rows in zip(firsts, queries, vectors, found, strict=True)
+        ]
+
     def query(self, term: ResolvedTerm, lexicon: bool) -> Query:
         """Return a query as it is compared with entities.
 
@@ -469,7 +485,9 @@ class TextSearch:
         if self._definitions is None:
             return [no_rows()] * len(vectors)
         defined, searcher = self._definitions
-        found = [defined.owners[rows] for rows, _ in searcher.top(vectors, CANDIDATES)]
+        found = [
+            defined.owners[rows].astype(np.int64) for rows, _ in searcher.top(vectors, CANDIDATES)
+        ]
         if self._within is None:
             return found
         return [np.intersect1d(rows, self._within[0]) for rows in found]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ontodex
+from ontodex.engine.hierarchy import MERGED, Subsumptions
 from ontodex.graph import GraphBuilder, merge
 from tests.plain import build_plain
 
@@ -72,3 +73,27 @@ def test_among_namesakes_entities_of_the_hierarchy_are_preferred(
         assert [hit.id for hit in engine.search("tame animal", k=2)] == ["t:tame", "ex:tame"]
         assert [hit.score for hit in engine.search("tame animal", k=3)][:2] == [1.0, 1.0]
         assert [hit.id for hit in engine.search("tame animal", k=1)] == ["t:tame"]
+
+
+def test_the_children_of_a_text_are_merged_with_plain_search(engine):
+    alone = Subsumptions.of(engine.resources, engine.hierarchy, None)
+    text = "small tame animals"
+    (before,) = alone.ranked("children", [text], MERGED, "include")
+    searched = engine.search(text, MERGED, lexicon=False)
+    ranks = [
+        {hit.id: rank for rank, hit in enumerate(hits, start=1)} for hits in (before, searched)
+    ]
+    sums = {
+        name: sum(1 / (3 + own[name]) for own in ranks if name in own)
+        for name in ranks[0] | ranks[1]
+    }
+    found = engine.children(text, 10)
+    wanted = sorted(sums, key=lambda name: (-sums[name], ranks[0].get(name, 1000)))
+    assert [hit.id for hit in found] == wanted[:10]
+    assert [hit.score for hit in found] == pytest.approx([sums[name] for name in wanted[:10]])
+    assert [hit.probability for hit in found] == [hit.probability for hit in before[:10]]
+    assert found.method.endswith("merged with plain search")
+    assert engine.children_batch([text, "dog"], 10)[0].hits == found.hits
+    for entity, question in (("dog", "children"), ("dog", "parents"), (text, "parents")):
+        ask = engine.children if question == "children" else engine.parents
+        assert ask(entity, 10).hits == alone.ranked(question, [entity], 10, "include")[0].hits
