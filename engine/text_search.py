@@ -85,7 +85,7 @@ CANDIDATES = 64
 FORMS, EXPANSIONS = 2, 3
 """Number of other forms of a query, and of names that it abbreviates."""
 
-VARIANTS, NEAR_VARIANT = 6, 32
+VARIANTS, NEAR_VARIANT = 4, 32
 """Number of texts with replaced words, and of entities of similar letters to score for each.
 
 As many entities are scored for each sentence of a query of several.
