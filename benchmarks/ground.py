@@ -24,7 +24,7 @@ from ontodex.graph.columns import NestedTextColumn
 from ontodex.graph.text import in_words
 from ontodex.storage.space_names import NAME
 
-__all__ = ["add_options", "run"]
+__all__ = ["add_options", "run", "without_some"]
 
 DOID = "ontologies/doid-2016-09-01.obo.gz"
 GRAPHS = {
@@ -113,7 +113,7 @@ def _of_graph(
     graph: KnowledgeGraph, others: Sequence[KnowledgeGraph], options: argparse.Namespace
 ) -> dict[str, Figures]:
     draw = random.Random(options.seed)
-    fewer, hidden = _without_some(graph, options.questions, draw)
+    fewer, hidden = without_some(graph, options.questions, draw)
     settings = {"train": False, "structure": False, "hierarchy": False, "entailment": False}
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -135,7 +135,7 @@ def _some(texts: Texts, options: argparse.Namespace, draw: random.Random) -> Tex
     return draw.sample(texts, min(options.questions, len(texts)))
 
 
-def _without_some(
+def without_some(
     graph: KnowledgeGraph, questions: int, draw: random.Random
 ) -> tuple[KnowledgeGraph, Texts]:
     """Take out one synonym of some entities, at most of half of those that have one."""

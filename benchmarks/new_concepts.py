@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import math
 import re
 import sys
 import tempfile
@@ -16,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import log_loss, roc_auc_score
 
 import ontodex
 from benchmarks.baselines import (
@@ -28,8 +26,9 @@ from benchmarks.baselines import (
     ranks_better,
     string_matching,
 )
+from benchmarks.calibration import calibration_of
 from benchmarks.record import Measured
-from benchmarks.untrained import add_graphs, built, hit_alone, of_each_graph, with_links
+from benchmarks.untrained import add_graphs, apart, built, hit_alone, of_each_graph, without
 from ontodex.engine.results.hits import Hit
 from ontodex.graph import Hierarchy, KnowledgeGraph, remove
 from ontodex.graph.columns import NestedTextColumn, TextColumn
@@ -79,7 +78,7 @@ def _measured(options: argparse.Namespace, name: str, whole: KnowledgeGraph) -> 
     order = np.random.default_rng(options.seed)
     leaves = np.setdiff1d(hierarchy.links[:, 0], hierarchy.links[:, 1])
     taken = order.permutation(leaves)[: min(most, len(leaves) // 5)]
-    inner = _apart(
+    inner = apart(
         hierarchy,
         order.permutation(np.intersect1d(hierarchy.links[:, 0], hierarchy.links[:, 1])),
         most,
@@ -92,7 +91,7 @@ def _measured(options: argparse.Namespace, name: str, whole: KnowledgeGraph) -> 
         figures["seconds to fit rules"] = engine.index.manifest.seconds["fit hierarchy"]
     print(f"{whole!r}: {len(inner)} others taken out …", file=sys.stderr)
     masked = _masked(
-        _without(whole, hierarchy, inner), [whole.labels[row] for row in inner.tolist()]
+        without(whole, hierarchy, inner), [whole.labels[row] for row in inner.tolist()]
     )
     with tempfile.TemporaryDirectory() as folder, built(masked, folder) as engine:
         figures |= _figures_of_children(whole, hierarchy, inner, engine)
@@ -235,30 +234,6 @@ def _named_below(graph: KnowledgeGraph, hierarchy: Hierarchy, rows: Any) -> floa
     return float(np.mean(named))
 
 
-def _apart(hierarchy: Hierarchy, rows: Any, most: int) -> Any:
-    """Return the first of the rows that are not linked to one another, a fifth of all at most."""
-    chosen: dict[int, None] = {}
-    for row in rows.tolist():
-        if chosen.keys().isdisjoint(
-            [*hierarchy.parents(row).tolist(), *hierarchy.children(row).tolist()]
-        ):
-            chosen[row] = None
-        if len(chosen) == min(most, len(rows) // 5):
-            break
-    return np.array(list(chosen))
-
-
-def _without(graph: KnowledgeGraph, hierarchy: Hierarchy, rows: Any) -> KnowledgeGraph:
-    """Take entities out of a hierarchy; their children become those of their parents."""
-    through = [
-        (child, parent)
-        for row in rows.tolist()
-        for child in hierarchy.children(row).tolist()
-        for parent in hierarchy.parents(row).tolist()
-    ]
-    return remove(with_links(graph, through), [graph.ids[row] for row in rows])
-
-
 def _is_parent(graph: KnowledgeGraph, hierarchy: Hierarchy, row: int, other: str) -> bool:
     return other in {graph.ids[parent] for parent in hierarchy.parents(row).tolist()}
 
@@ -338,23 +313,8 @@ def probabilities(
     ]
     if not listed:
         return {}
-    true, probabilities = (np.array(column) for column in zip(*listed, strict=True))
-    return {
-        "true": true.mean(),
-        "log loss": log_loss(true, probabilities, labels=[False, True]),
-        "log loss of the share that is true": log_loss(
-            true, np.full(len(true), true.mean()), labels=[False, True]
-        ),
-        "area under the ROC curve": roc_auc_score(true, probabilities)
-        if 0 < true.mean() < 1
-        else math.nan,
-        "calibration error, ten bands": np.mean(
-            [
-                abs(probabilities[band].mean() - true[band].mean())
-                for band in np.array_split(np.argsort(probabilities), min(10, len(probabilities)))
-            ]
-        ),
-    }
+    true, probabilities = zip(*listed, strict=True)
+    return calibration_of(probabilities, true)
 
 
 def _found_children(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,19 @@ from benchmarks.hierarchies import LOADERS
 from benchmarks.record import Measured, expect_data
 from ontodex.engine.answers import Rows, no_rows
 from ontodex.engine.hierarchy import Subsumptions
+from ontodex.graph import Hierarchy, KnowledgeGraph, remove
 from ontodex.graph.subgraph import with_triples
 
-__all__ = ["Links", "add_graphs", "built", "hit_alone", "of_each_graph", "with_links"]
+__all__ = [
+    "Links",
+    "add_graphs",
+    "apart",
+    "built",
+    "hit_alone",
+    "of_each_graph",
+    "with_links",
+    "without",
+]
 
 Links = Collection[tuple[int, int]]
 """Rows of children and parents."""
@@ -54,6 +65,30 @@ def with_links(
     triples = sorted({*kept, *((child, relation, parent) for child, parent in put_in)})
     known = np.array(triples, dtype=graph.triples.dtype)
     return with_triples(graph, known, graph.valid, graph.test)
+
+
+def apart(hierarchy: Hierarchy, rows: Any, most: int) -> Any:
+    """Return the first of the rows that are not linked to one another, a fifth of all at most."""
+    chosen: dict[int, None] = {}
+    for row in rows.tolist():
+        if chosen.keys().isdisjoint(
+            [*hierarchy.parents(row).tolist(), *hierarchy.children(row).tolist()]
+        ):
+            chosen[row] = None
+        if len(chosen) == min(most, len(rows) // 5):
+            break
+    return np.array(list(chosen))
+
+
+def without(graph: KnowledgeGraph, hierarchy: Hierarchy, rows: Any) -> KnowledgeGraph:
+    """Take entities out of a hierarchy; their children become those of their parents."""
+    through = [
+        (child, parent)
+        for row in rows.tolist()
+        for child in hierarchy.children(row).tolist()
+        for parent in hierarchy.parents(row).tolist()
+    ]
+    return remove(with_links(graph, through), [graph.ids[row] for row in rows])
 
 
 def built(graph: ontodex.KnowledgeGraph, folder: str) -> ontodex.Engine:

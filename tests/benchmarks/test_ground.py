@@ -12,7 +12,7 @@ from benchmarks import ground
 
 
 def test_synonyms_are_taken_out_once_per_entity(small_graph):
-    fewer, hidden = ground._without_some(small_graph, 5, random.Random(0))
+    fewer, hidden = ground.without_some(small_graph, 5, random.Random(0))
     assert len({row for _, row in hidden}) == len(hidden) == 5
     for name, row in hidden:
         assert {*fewer.synonyms[row]} == {*small_graph.synonyms[row]} - {name}
