@@ -50,6 +50,7 @@ from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import LookupFailed, expect_choice
 from ontodex.graph import KnowledgeGraph, both_directions
+from ontodex.scoring.calibration import BEST, asked_probabilities
 from ontodex.scoring.graph_features import Offsets, add_offsets
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.similarity import EntitySimilarity
@@ -606,7 +607,8 @@ class Links:
         ]
         method = self._queries.method
         if self._reranker is None:
-            found = self._ranked(queries, offsets, k, known, true, excluded, only)
+            count = max(k, BEST + max(map(len, true), default=0) * (known == "include"))
+            found = self._ranked(queries, offsets, count, known, true, excluded, only)
         else:
             count = max(k, self._reranker.top)
             found = self._ranked(queries, offsets, count, known, true, excluded, only)
@@ -617,12 +619,50 @@ class Links:
             method = f"{method} + cross-encoder logit (best {count} re-ranked)"
         return [
             Answer(
-                hits_of(self._graph, scored, rows),
+                hits_of(
+                    self._graph,
+                    (scored[0][:k], scored[1][:k]),
+                    rows,
+                    self._probabilities(entity, relation, rows, scored, known, k),
+                ),
                 method=method,
                 known_left_out=left_out(self._graph.labels, rows, known),
             )
-            for rows, scored in zip(true, found, strict=True)
+            for entity, relation, rows, scored in zip(entities, relations, true, found, strict=True)
         ]
+
+    def _probabilities(
+        self,
+        entity: ResolvedTerm,
+        relation: ResolvedTerm,
+        true: Rows,
+        scored: Scored,
+        known: str,
+        k: int,
+    ) -> Floats | None:
+        """Return the probabilities of the first k answers, if they could be fitted.
+
+        Those of known answers have no meaning. Answers that a cross-encoder ranked have none, and
+        neither have those to a text or to a relation that the graph does not have.
+        """
+        features = self._resources.graph_features
+        if (
+            known == "only"
+            or self._reranker is not None
+            or entity.row is None
+            or relation.row is None
+            or features is None
+            or features.asked_calibration is None
+        ):
+            return None
+        rows, scores = scored
+        new = ~np.isin(rows, true)
+        likely = asked_probabilities(scores[new], len(true), features.asked_calibration)
+        if likely is None:
+            return None
+        found = np.full(len(rows), np.nan)
+        found[new] = likely
+        return found[:k]
 
     def between(self, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
         """Answer (head, tail) questions for relations (relation prediction)."""

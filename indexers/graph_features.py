@@ -24,7 +24,7 @@ from ontodex.indexers.embed import ROWS, Embeddings, map_file
 from ontodex.indexers.link_weights import Heads, draw_questions, fit_weights, score_answers
 from ontodex.scoring.calibration import fit_calibration
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import KIND, GraphFeatures, QueryFunction
+from ontodex.scoring.graph_features import CALIBRATIONS, KIND, GraphFeatures, QueryFunction
 from ontodex.scoring.kinds import kinds_of
 from ontodex.scoring.rules import Rules, mine_rules
 from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
@@ -195,7 +195,7 @@ def learn_graph_features(
     weights[1, :, KIND] = np.maximum(weights[1, :, KIND], MIN_KIND)
     entities = Vectors([np.concatenate([kge.entities, known_ranges, kinds.entities], axis=1)])
     features = GraphFeatures(entities, kge.relations, ranges, kinds.relations, rules, weights)
-    calibration = fit_calibration(
+    calibrations = fit_calibration(
         links,
         KnownLinks(held_out, n_entities, n_relations),
         vectors,
@@ -210,7 +210,11 @@ def learn_graph_features(
     kinds = kinds_of(graph)
     entities = Vectors([np.concatenate([kge.entities, all_ranges, kinds.entities], axis=1)])
     features = dataclasses.replace(
-        features, entities=entities, kinds=kinds.relations, calibration=calibration
+        features,
+        entities=entities,
+        kinds=kinds.relations,
+        calibration=calibrations[0],
+        asked_calibration=calibrations[1],
     )
     _save(features, file)
     return features
@@ -227,7 +231,7 @@ def _load(file: Path) -> GraphFeatures | None:
             saved["kinds"],
             Rules(saved["rules"], saved["confidences"]),
             saved["weights"],
-            saved.get("calibration"),
+            *(saved.get(name) for name in CALIBRATIONS),
         )
     except (OSError, KeyError, SafetensorError):
         return None
@@ -244,8 +248,8 @@ def _save(features: GraphFeatures, file: Path) -> None:
         "confidences": features.rules.confidences,
         "weights": features.weights,
     }
-    if features.calibration is not None:
-        arrays["calibration"] = features.calibration
+    fitted = {name: getattr(features, name) for name in CALIBRATIONS}
+    arrays |= {name: array for name, array in fitted.items() if array is not None}
     partial = file.with_suffix(".part")
     save_file(arrays, partial)
     partial.replace(file)

@@ -144,6 +144,7 @@ def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatu
         old.rules.renumbered(numbers),
         weights,
         old.calibration,
+        old.asked_calibration,
     )
 
 

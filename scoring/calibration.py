@@ -5,6 +5,10 @@ logistic regression, fitted to held-out links, predicts whether an answer is tru
 the share of the question's softmax that the answer has, the share that known answers have, the
 number of known answers, the confidence of rules, and how often entities with as many known answers
 have one more.
+
+A second regression is for a question that somebody asks, and that therefore has an answer. It is
+fitted to the held-out links' own questions, and its inputs are the same for all answers but the
+share, so that probabilities are in the order of the scores.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ __all__ = [
     "BLOCK",
     "BestAnswers",
     "answerable",
+    "asked_probabilities",
     "best_answers",
     "fit_calibration",
     "leave_out",
@@ -66,6 +71,9 @@ MUCH_LEFT, LEAST_LEFT = -3.0, -20.0
 Above ``MUCH_LEFT`` the share has no effect; below ``LEAST_LEFT`` it is clipped.
 """
 
+MANY_KNOWN = 1
+"""Place of the number of known tails among the features."""
+
 SMOOTHING = 0.01
 """Added to the rules' score of an answer, and to 1 minus this score, before the logarithm."""
 
@@ -99,12 +107,14 @@ class BestAnswers:
             - log probability that the answer has further heads,
             - log share of the softmax that known tails leave to other answers, minus
               :data:`MUCH_LEFT`, clipped to at most 0.
+        among_best: Log share of the softmax over the best answers, of shape (answers,).
     """
 
     entities: Rows
     relations: Rows
     tails: Rows
     features: Floats
+    among_best: Floats
 
 
 def answerable(links: KnownLinks, rules: Rules, relations: Rows | None = None) -> Rows:
@@ -169,7 +179,14 @@ def best_answers(
         known = of_known - of_others
         features = _features(links, entities, relations, tails, shares, by_rules, known)
         at, places = np.nonzero(np.isfinite(shares))
-        yield BestAnswers(entities[at], relations[at], tails[at, places], features[:, at, places])
+        among_best = shares[at, places] - np.logaddexp.reduce(shares, axis=1)[at]
+        yield BestAnswers(
+            entities[at],
+            relations[at],
+            tails[at, places],
+            features[:, at, places],
+            among_best,
+        )
 
 
 def _features(
@@ -259,6 +276,27 @@ def probabilities(features: Floats, calibration: NDArray[np.floating] | None) ->
     return sigmoid(weights[:-1] @ features + weights[-1])
 
 
+def asked_probabilities(
+    scores: Floats, known: int, calibration: NDArray[np.floating]
+) -> Floats | None:
+    """Return the probability of each answer to a question that has one.
+
+    Args:
+        scores: Log-odds of the best answers that are not known, the best :data:`BEST` first, up to
+            a constant.
+        known: Number of known answers.
+        calibration: The second result of :func:`fit_calibration`.
+
+    Returns:
+        Probabilities of shape (answers,); ``None`` if the fit gave better scores less probability.
+    """
+    of_share, of_known, offset = calibration.astype(np.float64).tolist()
+    if of_share <= 0:
+        return None
+    share = scores - np.logaddexp.reduce(scores[:BEST])
+    return sigmoid(of_share * share + of_known * np.log(max(known, PSEUDOCOUNT)) + offset)
+
+
 def fit_calibration(
     links: KnownLinks,
     held_out: KnownLinks,
@@ -270,8 +308,8 @@ def fit_calibration(
     random: np.random.Generator,
     *,
     quiet: bool = False,
-) -> NDArray[np.float32] | None:
-    """Fit the calibration to held-out links among the best answers, by logistic regression.
+) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
+    """Fit both calibrations to held-out links among the best answers, by logistic regression.
 
     Args:
         links: Known links.
@@ -285,8 +323,9 @@ def fit_calibration(
         quiet: Whether to hide the progress bar on stderr.
 
     Returns:
-        ``float32`` of shape (8,): a coefficient for each feature, and the intercept. ``None`` if
-        fewer than :data:`LEAST_TRUE` answers are true.
+        ``float32`` of shape (8,): a coefficient for each feature, and the intercept; and of shape
+        (3,), for :func:`asked_probabilities`. Each is ``None`` if fewer than :data:`LEAST_TRUE`
+        answers are true.
     """
 
     def score(entities: Rows, relations: Rows) -> tuple[NDArray[np.float32], Sequence[Offsets]]:
@@ -306,6 +345,7 @@ def fit_calibration(
 
     questions = random.permutation(answerable(links, graph_features.rules))[:QUESTIONS]
     features, truth = [np.zeros((len(UNCALIBRATED) - 1, 0))], [np.zeros(0, dtype=bool)]
+    among_best, has_answer = [np.zeros(0)], [np.zeros(0, dtype=bool)]
     blocks, found = -(-len(questions) // BLOCK), best_answers(questions, score, links, reflexive)
     for best in tqdm(
         found,
@@ -318,8 +358,20 @@ def fit_calibration(
     ):
         features.append(best.features)
         truth.append(held_out.known(best.entities, best.relations, best.tails))
-    true = np.concatenate(truth)
+        among_best.append(best.among_best)
+        has_answer.append(held_out.spans(best.entities, best.relations)[1] > 0)
+    every, true, asked = (
+        np.concatenate(features, axis=1),
+        np.concatenate(truth),
+        np.concatenate(has_answer),
+    )
+    of_asked = np.stack([np.concatenate(among_best), every[MANY_KNOWN]])[:, asked]
+    return _fitted(every, true), _fitted(of_asked, true[asked])
+
+
+def _fitted(features: Floats, true: NDArray[np.bool_]) -> NDArray[np.float32] | None:
+    """Return the coefficients of a logistic regression; ``None`` if too few answers are true."""
     if not LEAST_TRUE <= np.count_nonzero(true) < len(true):
         return None
-    weights, offset = regression(np.concatenate(features, axis=1), true)
+    weights, offset = regression(features, true)
     return np.array([*weights, offset], dtype=np.float32)

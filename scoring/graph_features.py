@@ -14,6 +14,7 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.scoring.rules import Rules
 
 __all__ = [
+    "CALIBRATIONS",
     "CASE_BASED",
     "KIND",
     "TYPE_CONSTRAINT",
@@ -34,6 +35,10 @@ Case-based evidence has the first seven scores of
 
 WEIGHTS = 11
 """Number of weights of a relation."""
+
+
+CALIBRATIONS = ("calibration", "asked_calibration")
+"""The attributes of :class:`GraphFeatures` that may be ``None``."""
 
 
 class StoredArrays(Protocol):
@@ -91,6 +96,7 @@ class GraphFeatures:
         calibration: Coefficients that make scores of different questions comparable
             (:mod:`ontodex.scoring.calibration`); ``None`` if too few links were held out to fit
             the coefficients.
+        asked_calibration: The same for questions that have an answer.
     """
 
     entities: Vectors
@@ -100,6 +106,7 @@ class GraphFeatures:
     rules: Rules
     weights: NDArray[np.float32]
     calibration: NDArray[np.float32] | None = None
+    asked_calibration: NDArray[np.float32] | None = None
 
     def queries(
         self,
@@ -196,8 +203,9 @@ class GraphFeatures:
             "graph_features/confidences": self.rules.confidences,
             "graph_features/weights": self.weights,
         }
-        if self.calibration is not None:
-            arrays["graph_features/calibration"] = self.calibration
+        for name in CALIBRATIONS:
+            if (fitted := getattr(self, name)) is not None:
+                arrays[f"graph_features/{name}"] = fitted
         return arrays
 
     @classmethod
@@ -221,7 +229,7 @@ class GraphFeatures:
         )
         dim = relations.shape[1] + constraints.shape[1] + kinds.shape[1]
         entities = Vectors([shard[:, hybrid.dim - dim :] for shard in hybrid.shards])
-        calibration = "graph_features/calibration"
+        fitted = (f"graph_features/{name}" for name in CALIBRATIONS)
         return cls(
             entities,
             relations,
@@ -229,5 +237,5 @@ class GraphFeatures:
             kinds,
             Rules(bodies, confidences),
             weights,
-            blobs.get(calibration) if calibration in blobs else None,
+            *(blobs.get(name) if name in blobs else None for name in fitted),
         )

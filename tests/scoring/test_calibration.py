@@ -14,6 +14,7 @@ from ontodex.scoring.calibration import (
     BEST,
     BestAnswers,
     answerable,
+    asked_probabilities,
     best_answers,
     fit_calibration,
     probabilities,
@@ -172,7 +173,7 @@ def test_the_calibration_is_fitted_to_enough_held_out_triples(
         *np.zeros((2, 2, 0), dtype=np.float32), no_rules(), weights,
     )  # fmt: skip
     case_based = CaseBasedEvidence(links, Vectors([vectors]), structure.kge_vectors(), no_rules())
-    calibration = fit_calibration(
+    calibration, asked = fit_calibration(
         links,
         held_out,
         Vectors([vectors]),
@@ -184,8 +185,10 @@ def test_the_calibration_is_fitted_to_enough_held_out_triples(
     )
     if hidden == 5:
         assert calibration is None
+        assert asked is None
         return
     assert calibration is not None
+    assert asked is not None
     questions = answerable(links, no_rules())
 
     def scored(rows, _):
@@ -198,6 +201,23 @@ def test_the_calibration_is_fitted_to_enough_held_out_triples(
     )
     assert likely[true].mean() > 3 * likely[~true].mean()
     assert likely.sum() == pytest.approx(true.sum(), rel=0.3)
+    sums = {True: 0.0, False: 0.0}
+    for entity, relation in questions.tolist():
+        own = [best for best in every if len(best.tails)]
+        here = [(best, (best.entities == entity) & (best.relations == relation)) for best in own]
+        best, at = next((best, at) for best, at in here if at.any())
+        right = held_out.known(best.entities[at], best.relations[at], best.tails[at])
+        if not held_out.spans(np.array([entity]), np.array([relation]))[1][0]:
+            continue
+        scores = best.features[0, at]
+        order = np.argsort(-scores)
+        known = round(float(np.exp(best.features[1, at][0])))
+        of_question = asked_probabilities(scores[order], known, asked)
+        assert of_question is not None
+        assert np.all(np.diff(of_question) <= 0)
+        sums[True] += float(of_question.sum())
+        sums[False] += int(right.sum())
+    assert sums[True] == pytest.approx(sums[False], rel=0.3)
 
 
 def test_rules_are_at_their_place_among_case_based_scores() -> None:
@@ -210,3 +230,15 @@ def test_rules_are_at_their_place_among_case_based_scores() -> None:
     )
     assert said.shape == (SCORES, len(rows))
     np.testing.assert_allclose(said[RULES, rows == 3], 0.5)
+
+
+def test_probabilities_of_a_question_do_not_depend_on_a_constant() -> None:
+    scores = np.array([4.0, 2.0, 1.0])
+    fitted = np.array([1.5, 0.2, 0.3], dtype=np.float32)
+    one, other = (asked_probabilities(scores + more, 2, fitted) for more in (0.0, 7.0))
+    assert one is not None
+    assert other is not None
+    np.testing.assert_allclose(one, other)
+    share = scores[0] - np.log(np.exp(scores).sum())
+    assert one[0] == pytest.approx(1 / (1 + np.exp(-(1.5 * share + 0.2 * np.log(2) + 0.3))))
+    assert asked_probabilities(scores, 2, -fitted) is None

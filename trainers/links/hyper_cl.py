@@ -36,6 +36,14 @@ __all__ = ["train_hyper_cl"]
 MAX_STEPS, MAX_STEPS_UNVALIDATED = 800, 600
 """Largest default number of batches, with validation triples that end the run and without."""
 
+PASSES, PASSES_PRETRAINED = (20, 100), (10, 50)
+"""Default number of passes over the triples, and least number of batches.
+
+The second are for a run that starts from the network that ontodex ships. On Brick, 100, 250 and 422
+batches have a mean reciprocal rank of .814, .822 and .807 on held-out triples; on Schema.org 50 and
+175 have .738 and .739.
+"""
+
 VALIDATIONS, PATIENCE = 8, 3
 """Number of validations of a run, and number of validations without a rise that ends it.
 
@@ -82,10 +90,6 @@ def train_hyper_cl(
     shape = None if bi_encoder else settings.network(encoder.dim)
     expect_own(folder, HyperCL.is_at(folder), encoder.folder)
     stops_early = settings.steps == 0 and settings.tune == "frozen" and len(graph.valid) > 0
-    if settings.steps == 0:
-        passes = -(-20 * 2 * graph.n_triples // settings.queries)
-        bound = MAX_STEPS if stops_early else MAX_STEPS_UNVALIDATED
-        settings = replace(settings, steps=min(bound, max(100, passes)))
     torch.manual_seed(settings.seed)
     network = None if shape is None else make_network(shape)
     seen: list[str] = []
@@ -95,6 +99,11 @@ def train_hyper_cl(
             # The shipped network has no entity layer.
             network.load_state_dict(shipped.network.state_dict(), strict=False)
             seen = shipped.seen
+    if settings.steps == 0:
+        passes, least = PASSES_PRETRAINED if seen and stops_early else PASSES
+        most = MAX_STEPS if stops_early else MAX_STEPS_UNVALIDATED
+        count = -(-passes * 2 * graph.n_triples // settings.queries)
+        settings = replace(settings, steps=min(most, max(least, count)))
     loss = LinkLoss(settings.margin, settings.temperature)
     names, relations = entity_texts(graph, texts), relation_texts(graph)
     about = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}

@@ -22,8 +22,9 @@ class HyperCLTraining:
             GPU); ``"full"`` trains the text encoder as well.
         steps: Number of batches; 0 for 20 passes over the triples, but at least 100 and at most
             600 batches. With ``tune="frozen"`` and validation triples, the default is at most 800
-            batches, and the run ends when the mean reciprocal rank of the validation triples does
-            not rise at three of its eight validations in a row.
+            batches (ten passes, but at least 50 batches, from the network that ontodex ships), and
+            the run ends when the mean reciprocal rank of the validation triples does not rise at
+            three of its eight validations in a row.
         queries: Largest number of queries (head, relation) in a batch, inverse relations included.
         entities: Entities encoded in a batch, with ``tune="full"``.
         negatives: Additional candidates of each query: random entities with ``tune="frozen"``, the
