@@ -277,6 +277,11 @@ class LinkQuestions:
 
         ``head`` itself is excluded, unless the graph links some entity to itself by ``relation``.
 
+        The probability of an answer supposes that the graph lacks an answer to the question. It is
+        fitted, by logistic regression on held-out links, to the share of the odds that the answer
+        has among the best twenty that are not known, and to the number of known answers. Answers to
+        texts, by relations that the graph does not have, and of a cross-encoder have none.
+
         Args:
             head: An entity or any text.
             relation: A relation of the graph, "inverse " and a relation, or the text of a relation

@@ -74,6 +74,9 @@ Above ``MUCH_LEFT`` the share has no effect; below ``LEAST_LEFT`` it is clipped.
 MANY_KNOWN = 1
 """Place of the number of known tails among the features."""
 
+SURE = 0.999
+"""Largest share of an answer among the best that the odds tell apart."""
+
 SMOOTHING = 0.01
 """Added to the rules' score of an answer, and to 1 minus this score, before the logarithm."""
 
@@ -293,8 +296,14 @@ def asked_probabilities(
     of_share, of_known, offset = calibration.astype(np.float64).tolist()
     if of_share <= 0:
         return None
-    share = scores - np.logaddexp.reduce(scores[:BEST])
+    share = _log_odds(scores - np.logaddexp.reduce(scores[:BEST]))
     return sigmoid(of_share * share + of_known * np.log(max(known, PSEUDOCOUNT)) + offset)
+
+
+def _log_odds(log_shares: Floats) -> Floats:
+    """Return the log-odds of shares, of which the largest count as :data:`SURE`."""
+    capped = np.minimum(log_shares, np.log(SURE))
+    return np.asarray(capped - np.log1p(-np.exp(capped)))
 
 
 def fit_calibration(
@@ -365,7 +374,7 @@ def fit_calibration(
         np.concatenate(truth),
         np.concatenate(has_answer),
     )
-    of_asked = np.stack([np.concatenate(among_best), every[MANY_KNOWN]])[:, asked]
+    of_asked = np.stack([_log_odds(np.concatenate(among_best)), every[MANY_KNOWN]])[:, asked]
     return _fitted(every, true), _fitted(of_asked, true[asked])
 
 

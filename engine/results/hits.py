@@ -73,7 +73,7 @@ class Hit:
         score: Score by the method of the answer; higher is better.
         known: Whether the graph, or another known source, has the answer.
         probability: Probability of the answer, in the results of entailment queries, and of
-            predicted parents and children if it could be fitted; otherwise ``None``.
+            predicted tails, heads, parents and children if it could be fitted; otherwise ``None``.
         text: The sentence or phrase that matched, in searches that compare sentences or phrases;
             otherwise ``None``.
         path: Labels on a shortest path from a root of the hierarchy to the entity, the root first;

@@ -11,6 +11,7 @@ import pytest
 import ontodex
 from ontodex.demo_data import write_schema_org
 from ontodex.engine.results.hits import Hit
+from ontodex.graph import GraphBuilder
 from tests.plain import build_plain
 
 
@@ -108,3 +109,59 @@ def test_missing_links_are_in_the_order_of_their_probabilities(
     assert None not in probabilities
     assert falling(probabilities)
     assert len({*probabilities}) > 2
+
+
+@pytest.fixture(scope="module")
+def linked(
+    tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path
+) -> Iterator[ontodex.Engine]:
+    """An index of numbers, each linked to the next and to its tens, in which links are held out."""
+    builder = GraphBuilder("numbers")
+    for number in range(300):
+        builder.entity(f"ex:{number}", f"number {number}")
+    for number in range(299):
+        builder.triple(f"ex:{number}", "ex:next", f"ex:{number + 1}")
+        builder.triple(f"ex:{number + 1}", "ex:previous", f"ex:{number}")
+        builder.triple(f"ex:{number}", "ex:tens", f"ex:{number // 10}")
+    path = tmp_path_factory.mktemp("numbers") / "numbers.odx"
+    with ontodex.build(
+        builder.build(),
+        path,
+        encoders=tiny_encoder,
+        device="cpu",
+        hierarchy=False,
+        entailment=False,
+        quiet=True,
+    ) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize("known", ["include", "exclude", "only"])
+def test_tails_and_heads_have_probabilities_in_the_order_of_their_scores(
+    linked: ontodex.Engine, known: str
+) -> None:
+    asked = [(f"ex:{number}", by) for number in (3, 40, 299) for by in ("ex:next", "ex:tens")]
+    answers = linked.tails_batch(asked, 30, known)
+    answers += linked.heads_batch([(by, entity) for entity, by in asked], 30, known)
+    for hits in answers:
+        stated = [hit.probability for hit in hits]
+        assert falling(stated)
+        assert all((one is None) == hit.known for one, hit in zip(stated, hits, strict=True))
+        assert all(0 <= one <= 1 for one in stated if one is not None)
+
+
+def test_the_probability_of_a_tail_does_not_depend_on_what_is_listed(
+    linked: ontodex.Engine,
+) -> None:
+    few, many = (linked.tails("ex:7", "ex:tens", k) for k in (2, 40))
+    assert [hit.probability for hit in few] == [hit.probability for hit in many[:2]]
+    beside = linked.tails("ex:7", "ex:tens", 40, "include")
+    stated = {hit.id: hit.probability for hit in many}
+    for hit in beside:
+        if not hit.known:
+            assert hit.probability == pytest.approx(stated[hit.id])
+
+
+def test_texts_have_tails_without_probabilities(linked: ontodex.Engine) -> None:
+    for head, relation in (("a new number", "ex:next"), ("ex:7", "times two")):
+        assert {hit.probability for hit in linked.tails(head, relation)} == {None}

@@ -239,6 +239,10 @@ def test_probabilities_of_a_question_do_not_depend_on_a_constant() -> None:
     assert one is not None
     assert other is not None
     np.testing.assert_allclose(one, other)
-    share = scores[0] - np.log(np.exp(scores).sum())
-    assert one[0] == pytest.approx(1 / (1 + np.exp(-(1.5 * share + 0.2 * np.log(2) + 0.3))))
+    share = np.exp(scores[0]) / np.exp(scores).sum()
+    log_odds = 1.5 * np.log(share / (1 - share)) + 0.2 * np.log(2) + 0.3
+    assert one[0] == pytest.approx(1 / (1 + np.exp(-log_odds)))
+    assert asked_probabilities(np.array([20.0, 0.0]), 2, fitted) == pytest.approx(
+        asked_probabilities(np.array([30.0, 0.0]), 2, fitted), abs=1e-4
+    )
     assert asked_probabilities(scores, 2, -fitted) is None
