@@ -19,7 +19,7 @@ from ontodex.storage.candidates import EXACT_UP_TO, make_candidates, measure_rec
 from ontodex.storage.graph_blobs import graph_blobs, sentence_blobs
 from ontodex.storage.integrity import STORE
 from ontodex.storage.manifest import SpaceInfo
-from ontodex.storage.space_names import CONDITION, GEOMETRIES, NAME
+from ontodex.storage.space_names import CONDITION, DEFINITION, GEOMETRIES, NAME
 from ontodex.storage.vectors import write_vectors
 
 __all__ = ["write_candidates", "write_store"]
@@ -107,7 +107,7 @@ def write_candidates(build: Build, folder: Path) -> None:
             info.rows > EXACT_UP_TO
             and info.stored_in == name
             and info.geometry == "cosine"
-            and name not in (CONDITION, NAME)
+            and name not in (CONDITION, NAME, DEFINITION)
         ):
             vectors = Vectors([build.spaces[name].vectors])
             index = make_candidates(vectors)

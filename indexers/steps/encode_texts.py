@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
+from ontodex.errors import EncoderError
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import EntitySentences, entity_names, entity_texts
 from ontodex.indexers.embed import map_blocks, map_file, text_keys
@@ -70,14 +73,14 @@ class EncodeDefinitions(Step):
     makes = (DEFINITION,)
 
     def run(self, build: Build) -> None:
-        """Make the space, unless no name is defined."""
+        """Make the space, unless no name is defined, or the encoder has no vectors for English."""
         encoder = build.encoders.text
         defined = _definitions(entity_names(build.inputs.graph))
-        if len(defined):
-            vectors = build.embed(
-                DEFINITION, defined.texts, encoder, (TEXT, "fingerprint", encoder.fingerprint)
-            )
-            build.spaces[DEFINITION] = Space(defined.texts, vectors, sentences=defined)
+        fingerprint = TEXT, "fingerprint", encoder.fingerprint
+        with suppress(EncoderError):
+            if len(defined):
+                vectors = build.embed(DEFINITION, defined.texts, encoder, fingerprint)
+                build.spaces[DEFINITION] = Space(defined.texts, vectors, sentences=defined)
 
 
 def _definitions(names: EntitySentences) -> EntitySentences:

@@ -316,6 +316,6 @@ def test_an_encoder_of_another_dimension(own_index: Path, other_encoder: Path) -
 def test_a_space_or_encoder_that_the_index_does_not_have(own_index: Path) -> None:
     with (
         ontodex.open(own_index, device="cpu") as engine,
-        pytest.raises(IndexMismatch, match="no space 'ball'; it has name, text, link"),
+        pytest.raises(IndexMismatch, match="no space 'ball'; it has name, text, definition, link"),
     ):
         engine.index.vectors("ball")
