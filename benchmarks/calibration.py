@@ -30,6 +30,9 @@ USUAL = ("schema-org", "brick", "edam", "countries", "biomappings")
 TEN, BANDS = 10, 10
 """Number of answers to each question that count, and of bands of the calibration error."""
 
+LEAST = 100
+"""Smallest number of answers that figures are given of."""
+
 HELD_OUT = 0.05
 """Share of the triples that are held out."""
 
@@ -82,7 +85,8 @@ NOTES = [
     "the graph's own links as well.",
     f"calibration error: mean difference of probability and share of right answers over {BANDS} "
     "bands of equal size. log loss of the share: of the share of right answers as the probability "
-    "of each. The first ten answers to each question count.",
+    "of each. The first ten answers to each question count. Fewer than a hundred answers have no "
+    "figures.",
 ]
 
 
@@ -113,7 +117,7 @@ def _of_graph(whole: KnowledgeGraph, most: int, seed: int) -> dict[str, dict[str
             judged["parents"] = _of_terms(engine, "parents", whole, hierarchy, leaves)
             judged["children"] = _of_terms(engine, "children", whole, hierarchy.turned(), inner)
             judged["entails"] = _of_pairs(engine, whole, hierarchy, leaves)
-        return {kind: _figures(found) for kind, found in judged.items() if found}
+        return {kind: _figures(found) for kind, found in judged.items() if len(found) >= LEAST}
 
 
 def _without_triples(
