@@ -59,7 +59,7 @@ def _measured(options: argparse.Namespace, name: str, whole: KnowledgeGraph) -> 
         found = {
             way: _found(whole, ranked)
             for way, ranked in (
-                ("audit", Subsumptions.of(engine.resources, left, None)),
+                ("audit", Subsumptions.of(engine.resources, left)),
                 ("audit, HiT alone", hit_alone(engine)),
             )
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import random
 import sys
 import tempfile
@@ -61,7 +62,7 @@ def run(options: argparse.Namespace) -> Iterator[Measured]:
                 title=f"Probabilities of answers from {name}",
                 seed=options.seed,
                 settings={
-                    "graph": repr(graph),
+                    "graph": repr(dataclasses.replace(graph, source=name)),
                     "most questions of a kind": questions,
                     "split": "what is asked is taken out before the index is built; nothing is "
                     "chosen by it",
@@ -104,13 +105,15 @@ def _of_graph(whole: KnowledgeGraph, most: int, seed: int) -> dict[str, dict[str
         named = without(named, hierarchy, inner)
     named = remove(named, [whole.ids[row] for row in leaves.tolist()])
     graph, held_out = _without_triples(named, most, order)
+    ids, relations = graph.ids, graph.relation_ids
+    right = {(ids[head], relations[by], ids[tail]) for head, by, tail in held_out.tolist()}
     with (
         tempfile.TemporaryDirectory() as folder,
         ontodex.build(graph, Path(folder) / "index.odx", quiet=True) as engine,
     ):
         judged = {
-            "tails": _of_tails(engine, held_out),
-            "missing": _of_missing(engine, held_out, most),
+            "tails": _of_tails(engine, right),
+            "missing": _of_missing(engine, right, most),
             "ground": _of_ground(engine, whole, hidden, leaves),
         }
         if hierarchy is not None and len(leaves):
@@ -130,9 +133,7 @@ def _without_triples(
     return with_triples(graph, kept, graph.valid, graph.test), graph.triples[drawn[:count]]
 
 
-def _of_tails(engine: ontodex.Engine, held_out: NDArray[np.int32]) -> Judged:
-    ids, relations = engine.graph.ids, engine.graph.relation_ids
-    right = {(ids[head], relations[by], ids[tail]) for head, by, tail in held_out.tolist()}
+def _of_tails(engine: ontodex.Engine, right: set[tuple[str, str, str]]) -> Judged:
     asked = sorted({(head, by) for head, by, _ in right})
     answers = engine.tails_batch(asked, TEN, known="exclude")
     return [
@@ -142,9 +143,7 @@ def _of_tails(engine: ontodex.Engine, held_out: NDArray[np.int32]) -> Judged:
     ]
 
 
-def _of_missing(engine: ontodex.Engine, held_out: NDArray[np.int32], most: int) -> Judged:
-    ids, relations = engine.graph.ids, engine.graph.relation_ids
-    right = {(ids[head], relations[by], ids[tail]) for head, by, tail in held_out.tolist()}
+def _of_missing(engine: ontodex.Engine, right: set[tuple[str, str, str]], most: int) -> Judged:
     return [
         (link.probability, (link.head, link.relation, link.tail) in right)
         for link in engine.missing(k=most)

@@ -122,7 +122,7 @@ def _part(
 def _figures(part: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, dict[str, float]]:
     hierarchy = part.hierarchy(on_cycle="warn")
     figures, alone = {}, hit_alone(engine, PredictedSubsumptions)
-    by_all = PredictedSubsumptions.of(engine.resources, hierarchy, None)
+    by_all = PredictedSubsumptions.of(engine.resources, hierarchy)
     for question, turned in (("parents", hierarchy), ("children", hierarchy.turned())):
         asked = np.unique(turned.links[:, 0])
         names = [part.ids[row] for row in asked.tolist()]

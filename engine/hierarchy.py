@@ -357,14 +357,14 @@ class Subsumptions:
 
     @classmethod
     def of(
-        cls, resources: Resources, hierarchy: Hierarchy | None, search: TextSearch | None
+        cls, resources: Resources, hierarchy: Hierarchy | None, search: TextSearch | None = None
     ) -> Subsumptions:
         """Return the rankings of an index with a HiT encoder.
 
         Args:
             resources: Encoders and scorers of an opened index.
             hierarchy: Hierarchy of the index's graph, or ``None``.
-            search: Plain search of the index; ``None`` for children without it.
+            search: Plain search, see :class:`Subsumptions`.
 
         Raises:
             IndexMismatch: If the index was built without a HiT encoder.
@@ -428,9 +428,11 @@ class Subsumptions:
         found, log_sums = [(no_rows(), np.zeros(0))] * len(resolved), np.zeros(len(resolved))
         by_search: dict[int, Rows] = {}
         if known != "only":
-            depth = max(k, MERGED) if question == "children" else k
+            depth = k
+            if question == "children":
+                by_search = self._searched(resolved, max(k, MERGED))
+                depth = max(k, MERGED) if by_search else k
             found, log_sums = self.predicted(question, resolved, points, all_votes, depth)
-            by_search = self._searched(question, resolved, depth)
         answers = []
         for at, (one, point, votes, predicted, total) in enumerate(
             zip(resolved, points, all_votes, found, log_sums.tolist(), strict=True)
@@ -453,13 +455,10 @@ class Subsumptions:
             )
         return answered(self.graph, question, answers, start)
 
-    def _searched(self, question: str, entities: Sequence[ResolvedTerm], k: int) -> dict[int, Rows]:
-        """Return what plain search finds for each text, by its position, if its children are asked.
-
-        An entity has none: its neighbours and their children are known better.
-        """
+    def _searched(self, entities: Sequence[ResolvedTerm], k: int) -> dict[int, Rows]:
+        """Return what plain search finds for each text that is no entity, by its position."""
         texts = [at for at, one in enumerate(entities) if one.row is None]
-        if question != "children" or self._search is None or not texts:
+        if self._search is None or not texts:
             return {}
         found = self._search.ranked([entities[at] for at in texts], k, lexicon=False)
         return {at: rows for at, (rows, _) in zip(texts, found, strict=True)}
@@ -619,7 +618,7 @@ class Subsumptions:
 
 
 def merged(first: Rows, second: Rows, k: int) -> Scored:
-    """Merge two rankings by the sums of the reciprocals of their ranks.
+    """Merge two rankings by reciprocal rank fusion: sums of the reciprocals of their ranks.
 
     Args:
         first: Entities of one ranking, best first.

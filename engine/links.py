@@ -612,7 +612,8 @@ class Links:
         ]
         method = self._queries.method
         if self._reranker is None:
-            count = max(k, BEST + max(map(len, true), default=0) * (known == "include"))
+            listed = max(map(len, true), default=0) if known == "include" else 0
+            count = max(k, BEST + listed)
             found = self._ranked(queries, offsets, count, known, true, excluded, only)
         else:
             count = max(k, self._reranker.top)

@@ -73,8 +73,8 @@ They are for the corrected spelling, for other forms of a query (see
 words, for a part of a label as name, and for one sentence of a query of several.
 """
 
-DEFINED, DEFINING = 1.0, 0.93
-"""Factors of the cosine with a name's definition in the lexicon, and with that of the query."""
+DEFINING = 0.93
+"""Factor of the cosine with a definition of the query; a definition of a name counts as a name."""
 
 DEFINITIONS = 2
 """Number of definitions of a query: those of its most usual senses."""
@@ -517,7 +517,7 @@ class TextSearch:
         if self._definitions is not None and query.term.row is None:
             asked = 1 + len(query.others)
             cosines = self._best_definitions(vectors[:asked], factors[:asked], rows)
-            names = np.maximum(names, DEFINED * cosines)
+            names = np.maximum(names, cosines)
         words = self._has_words(query.term.words, rows, letters)
         return Parts(names, texts, self._parents(vectors[0], rows), letters, words)
 
@@ -544,13 +544,10 @@ class TextSearch:
         self, vectors: NDArray[np.float32], factors: Sequence[float], rows: Rows
     ) -> Floats:
         """Return the cosine of the best name of each entity with the best text of a query."""
-        firsts = np.searchsorted(self._owners, rows)
-        counts = np.searchsorted(self._owners, rows, side="right") - firsts
+        firsts, counts = _owned(self._owners, rows)
         entities, places = runs(firsts, counts)
         cosines = _products(vectors, self._names[places], factors)
-        whole = np.searchsorted(self.similarity.owners, rows, side="right") - np.searchsorted(
-            self.similarity.owners, rows
-        )
+        _, whole = _owned(self.similarity.owners, rows)
         cosines = np.where(places - firsts[entities] < whole[entities], cosines, PART * cosines)
         starts = np.cumsum(counts) - counts
         return np.asarray(np.maximum.reduceat(cosines, starts)) if len(rows) else np.zeros(0)
@@ -561,9 +558,7 @@ class TextSearch:
         """Return the cosine of the best definition of a name of each entity, or -1 without any."""
         assert self._definitions is not None
         defined, searcher = self._definitions
-        firsts = np.searchsorted(defined.owners, rows)
-        counts = np.searchsorted(defined.owners, rows, side="right") - firsts
-        entities, places = runs(firsts, counts)
+        entities, places = runs(*_owned(defined.owners, rows))
         best = np.full(len(rows), -1.0)
         np.maximum.at(best, entities, _products(vectors, searcher.vectors[places], factors))
         return best
@@ -581,6 +576,12 @@ class TextSearch:
         cosines = _products(vector[None], self._names[labels], [1.0])
         sums = np.bincount(owners, cosines, minlength=len(rows))
         return np.asarray(sums / np.maximum(counts, 1))
+
+
+def _owned(owners: NDArray[np.int32], rows: Rows) -> tuple[Rows, Rows]:
+    """Return the first place and the number of places of each row among ascending owners."""
+    firsts = np.searchsorted(owners, rows)
+    return firsts, np.searchsorted(owners, rows, side="right") - firsts
 
 
 def _nearest(found: Scored, most: int) -> Rows:

@@ -57,12 +57,7 @@ def _synsets(folder: Path) -> Iterator[list[str]]:
                 MARKER.sub("", lemma).replace("_", " ").lower()
                 for lemma in fields[4 : 4 + 2 * count : 2]
             ]
-            kept = (
-                lemma
-                for lemma in lemmas
-                if LEMMA.fullmatch(lemma) and len(lemma.split()) <= LONGEST
-            )
-            yield list(dict.fromkeys(kept))
+            yield list(dict.fromkeys(filter(_is_kept, lemmas)))
 
 
 def _definitions(folder: Path) -> Iterator[tuple[str, list[str]]]:
@@ -74,8 +69,12 @@ def _definitions(folder: Path) -> Iterator[tuple[str, list[str]]]:
     for line in _lines(folder / "index.noun"):
         fields = line.split()
         lemma, senses = fields[0].replace("_", " "), int(fields[2])
-        if LEMMA.fullmatch(lemma) and len(lemma.split()) <= LONGEST:
+        if _is_kept(lemma):
             yield lemma, [defined[offset] for offset in fields[-senses:][:SENSES]]
+
+
+def _is_kept(lemma: str) -> bool:
+    return LEMMA.fullmatch(lemma) is not None and len(lemma.split()) <= LONGEST
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -74,8 +74,9 @@ class EncodeDefinitions(Step):
 
     def run(self, build: Build) -> None:
         """Make the space, unless no name is defined, or the encoder has no vectors for English."""
-        encoder = build.encoders.text
-        defined = _definitions(entity_names(build.inputs.graph))
+        encoder, names = build.encoders.text, build.spaces[NAME].sentences
+        assert names is not None
+        defined = _definitions(names)
         fingerprint = TEXT, "fingerprint", encoder.fingerprint
         with suppress(EncoderError):
             if len(defined):

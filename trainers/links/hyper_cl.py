@@ -93,14 +93,15 @@ def train_hyper_cl(
     torch.manual_seed(settings.seed)
     network = None if shape is None else make_network(shape)
     seen: list[str] = []
+    pretrained = False
     if network is not None and settings.pretrained:
         shipped = HyperCL.in_the_box(encoder)
         if shipped is not None and replace(network.settings, width=0) == shipped.network.settings:
             # The shipped network has no entity layer.
             network.load_state_dict(shipped.network.state_dict(), strict=False)
-            seen = shipped.seen
+            seen, pretrained = shipped.seen, True
     if settings.steps == 0:
-        passes, least = PASSES_PRETRAINED if seen and stops_early else PASSES
+        passes, least = PASSES_PRETRAINED if pretrained and stops_early else PASSES
         most = MAX_STEPS if stops_early else MAX_STEPS_UNVALIDATED
         count = -(-passes * 2 * graph.n_triples // settings.queries)
         settings = replace(settings, steps=min(most, max(least, count)))
