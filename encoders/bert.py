@@ -155,9 +155,13 @@ class Bert(nn.Module):
 
     def _make_layers(self, config: Mapping[str, Any]) -> None:
         norm = config["layer_norm_eps"]
-        self.words = nn.Embedding(config["vocab_size"], self.dim)
-        self.positions = nn.Embedding(config["max_position_embeddings"], self.dim)
-        self.kinds = nn.Embedding(config["type_vocab_size"], self.dim)
+        # Drawing initial embeddings would import torch._dynamo, which takes seconds.
+        self.words, self.positions, self.kinds = (
+            nn.Embedding.from_pretrained(  # type: ignore[no-untyped-call]
+                torch.empty(config[size], self.dim)
+            )
+            for size in ("vocab_size", "max_position_embeddings", "type_vocab_size")
+        )
         self.norm = nn.LayerNorm(self.dim, norm)
         sizes = (self.dim, config["num_attention_heads"], config["intermediate_size"], norm)
         self.layers = nn.ModuleList(Layer(*sizes) for _ in range(config["num_hidden_layers"]))

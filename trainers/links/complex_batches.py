@@ -16,8 +16,12 @@ from ontodex.trainers.epoch_batches import EpochBatches
 __all__ = ["ComplExBatch", "ComplExBatches"]
 
 Ints = NDArray[np.int64]
-LEAST, MOST = 1000, 18_000
-"""Smallest and largest number of batches of a run, if the number is not given."""
+LEAST, MOST = 500, 18_000
+"""Smallest and largest number of batches of a run, if the number is not given.
+
+With 500 and 1,000 batches, the mean reciprocal rank of held-out triples is .618 and .607 on
+Schema.org, .709 and .712 on Brick, .199 and .204 on EDAM, .733 and .735 on Kinships.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +51,7 @@ class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
 
     Args:
         graph: Its known triples are the training triples, in both directions.
-        steps: Number of batches; 0 for ``passes`` passes, but at least 1,000 and at most
+        steps: Number of batches; 0 for ``passes`` passes, but at least 500 and at most
             18,000 batches.
         passes: Passes over all queries.
         queries: Queries in a batch.

@@ -183,8 +183,8 @@ class ComplExTraining:
 
     Attributes:
         rank: Complex numbers in a vector, which has twice as many floats.
-        steps: Number of batches; 0 for ``passes`` passes over the queries, but at least 1,000 and
-            at most 18,000 batches.
+        steps: Number of batches; 0 for ``passes`` passes over the queries, but at least 500 and at
+            most 18,000 batches.
         passes: Passes over all queries (entity, relation), inverse relations included.
         queries: Queries in a batch; all answers of a query are positives at once.
         candidates: Number of random entities that are candidates in addition to the entities of the
