@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.names import NameKind, normalise
 from ontodex.graph.text import in_words
+from ontodex.scoring.lexicon import plurals
 from ontodex.scoring.name_completion import NameCompletion
 from ontodex.scoring.name_similarity import NameSimilarity
 
-__all__ = ["QueryForms", "plurals"]
+__all__ = ["QueryForms"]
 
 UNITS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 ROMAN_OF = {
@@ -188,21 +189,3 @@ def _separated(name: str) -> Iterator[str]:
         yield between.join(words)
         for place in SEPARATOR.finditer(name):
             yield name[: place.start()] + between + name[place.end() :]
-
-
-def plurals(name: str) -> Iterator[str]:
-    """Yield a name with its last word in the singular, or in the plural.
-
-    >>> list(plurals("berry")), list(plurals("boxes"))
-    (['berrys', 'berries'], ['boxe', 'box'])
-    """
-    if name.endswith("s") and not name.endswith("ss"):
-        yield name[:-1]
-        yield from (
-            name.removesuffix(ending) + singular
-            for ending, singular in (("ies", "y"), ("es", ""))
-            if name.endswith(ending)
-        )
-    else:
-        yield f"{name}s"
-        yield f"{name[:-1]}ies" if name.endswith("y") else f"{name}es"

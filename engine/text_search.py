@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits_of, no_rows
 from ontodex.engine.entity_types import EntityType
-from ontodex.engine.query_forms import QueryForms, plurals
+from ontodex.engine.query_forms import QueryForms
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hits
@@ -27,7 +27,7 @@ from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph
 from ontodex.graph.arrays import runs
 from ontodex.graph.sentences import label_parts, sentences
 from ontodex.graph.text import in_words
-from ontodex.scoring.lexicon import Lexicon
+from ontodex.scoring.lexicon import Lexicon, plurals
 from ontodex.scoring.name_completion import NameCompletion
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 from ontodex.scoring.word_differences import words_of

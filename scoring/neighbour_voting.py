@@ -19,7 +19,7 @@ from ontodex.graph import Hierarchy
 from ontodex.graph.arrays import distinct
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.name_evidence import NAME_SCORES, NameEvidence
-from ontodex.scoring.similarity import EntitySimilarity, log_similarity
+from ontodex.scoring.similarity import TINY, EntitySimilarity, log_similarity
 
 __all__ = ["COMPETING", "SCORES", "NeighbourVotes", "NeighbourVoting", "log_sum"]
 
@@ -52,6 +52,8 @@ class NeighbourVoting:
         letters: Weight of the similarity of names by trigrams.
         words: Weight of the words that names share.
         voters: Weight of the votes of neighbours by trigrams.
+        relative: Whether similarities by text are divided by that of the nearest neighbour, and
+            squared. In a small hierarchy even the nearest is often too far to count otherwise.
         curve: Weight of the score, weight of the question's :func:`log_sum`, and intercept of the
             logistic regression that gives the probability of an answer; ``None`` if the graph has
             too few links to fit it to.
@@ -65,6 +67,7 @@ class NeighbourVoting:
     letters: float = 0.0
     words: float = 0.0
     voters: float = 0.0
+    relative: bool = False
     curve: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -175,6 +178,8 @@ class NeighbourVotes:
         vectors: NDArray[np.float32],
         rows: NDArray[np.integer],
         names: Sequence[str] = (),
+        *,
+        relative: bool = False,
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Score candidate parents, or candidate children, of entities and texts.
 
@@ -184,12 +189,13 @@ class NeighbourVotes:
                 row is -1.
             rows: Row of each query's entity, of shape (n,); -1 for a text that is not an entity's.
             names: Label of each query's entity, or the text; not used to score by texts alone.
+            relative: See :class:`NeighbourVoting`.
 
         Yields:
             For each query, the rows of candidates with a score, ascending, and their scores,
             ``float64`` of shape (3, rows); with evidence of names, of shape (6, rows).
         """
-        by_text = self._by_text(question, vectors, rows)
+        by_text = self._by_text(question, vectors, rows, relative)
         if self._names is None:
             yield from by_text
             return
@@ -204,7 +210,11 @@ class NeighbourVotes:
             yield reached, scores
 
     def _by_text(
-        self, question: str, vectors: NDArray[np.float32], rows: NDArray[np.integer]
+        self,
+        question: str,
+        vectors: NDArray[np.float32],
+        rows: NDArray[np.integer],
+        relative: bool = False,
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Score candidates by the neighbours by text; see :meth:`scores`."""
         sums_of = self._of_parents if question == "parents" else self._of_children
@@ -212,6 +222,8 @@ class NeighbourVotes:
             part = slice(start, start + BLOCK)
             neighbours = self._similarity.of_all(vectors[part], rows[part])
             for row, near, values in zip(rows[part].tolist(), *neighbours, strict=True):
+                if relative:
+                    values = (values / max(values.max(initial=0.0), TINY)) ** 2
                 sums = sums_of(row, near, values)
                 reached = np.flatnonzero(sums.any(axis=0))
                 yield reached, log_similarity(sums[:, reached])
@@ -225,7 +237,8 @@ class NeighbourVotes:
         names: Sequence[str] = (),
     ) -> Iterator[Offsets]:
         """Yield the vote offsets of each query; see :meth:`scores` for the arguments."""
-        for reached, scores in self.scores(question, vectors, rows, names):
+        scored = self.scores(question, vectors, rows, names, relative=voting.relative)
+        for reached, scores in scored:
             yield voting.offsets(question, reached, scores)
 
     def of_pairs(

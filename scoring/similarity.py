@@ -13,6 +13,7 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 
 __all__ = [
+    "TINY",
     "EntitySimilarity",
     "KeptNeighbours",
     "Near",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 
-__all__ = ["DEFINITIONS_FILE", "FILE", "Lexicon", "definition_lines", "lines_of"]
+__all__ = ["DEFINITIONS_FILE", "FILE", "Lexicon", "definition_lines", "lines_of", "plurals"]
 
 FILE = Path(__file__).with_name("synonyms.txt")
 """The lines of :func:`lines_of`; made by ``tools/make_lexicon.py``."""
@@ -149,7 +149,7 @@ class Lexicon:
         return list(itertools.islice(dict.fromkeys(found), most))
 
     def _replaced(self, words: Sequence[str]) -> Iterator[tuple[Sequence[str], str, Sequence[str]]]:
-        """Yield words before, a new lemma or its plural, and words after; long ones first."""
+        """Yield words before, a new lemma or its plurals, and words after; long ones first."""
         for length in range(LONGEST, 0, -1):
             for start in range(len(words) - length + 1):
                 end = start + length
@@ -157,7 +157,7 @@ class Lexicon:
                 if length == 1 and (len(span) < SHORTEST or STOP_WORDS.fullmatch(span)):
                     continue
                 for lemma in self._same_meaning(span):
-                    for form in (lemma, f"{lemma}s"):
+                    for form in (lemma, *plurals(lemma)):
                         yield words[:start], form, words[end:]
 
     def _same_meaning(self, words: str) -> Iterator[str]:
@@ -171,6 +171,24 @@ class Lexicon:
             if others := _fields(self._lines, form):
                 yield from (lemma for lemma in others if lemma != words)
                 return
+
+
+def plurals(name: str) -> Iterator[str]:
+    """Yield a name with its last word in the singular, or in the plural.
+
+    >>> list(plurals("berry")), list(plurals("boxes"))
+    (['berrys', 'berries'], ['boxe', 'box'])
+    """
+    if name.endswith("s") and not name.endswith("ss"):
+        yield name[:-1]
+        yield from (
+            name.removesuffix(ending) + singular
+            for ending, singular in (("ies", "y"), ("es", ""))
+            if name.endswith(ending)
+        )
+    else:
+        yield f"{name}s"
+        yield f"{name[:-1]}ies" if name.endswith("y") else f"{name}es"
 
 
 def _mapped(path: Path) -> mmap.mmap:

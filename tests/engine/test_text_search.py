@@ -127,6 +127,16 @@ def test_the_lexicon_knows_british_words():
     }
 
 
+def test_replaced_words_match_names_in_the_plural():
+    builder = GraphBuilder("shop")
+    for name in ("Nappies", "Torches", "Pushchairs"):
+        builder.entity(f"ex:{name}", name)
+    names, lexicon = NameSimilarity.of(builder.build()), Lexicon.load()
+    for word, variant in (("diapers", "nappies"), ("flashlight", "torches")):
+        assert lexicon.variants(word, names, 1) == [variant]
+    assert "pushchairs" in lexicon.variants("stroller", names, 5)
+
+
 SOLICITOR = "a British lawyer who gives legal advice and prepares legal documents"
 
 

@@ -74,6 +74,24 @@ def test_scores_are_those_of_the_definition(
     assert found > 5 * COUNT
 
 
+def test_relative_similarities_are_squared_shares_of_the_nearest_neighbours(
+    hierarchy: Hierarchy, vectors: np.ndarray
+) -> None:
+    votes = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors])))
+    texts = np.random.default_rng(3).normal(size=(5, DIM)).astype(np.float32)
+    unknown = np.full(len(texts), -1)
+    for (rows, scores), (rows_too, relative) in zip(
+        votes.scores("parents", texts, unknown),
+        votes.scores("parents", texts, unknown, relative=True),
+        strict=True,
+    ):
+        itself, made = (np.expm1(some) * 0.005 for some in (scores[0], relative[0]))
+        wanted = (itself / itself.max()) ** 2
+        np.testing.assert_allclose(made, wanted[np.isin(rows, rows_too)], rtol=1e-4, atol=1e-9)
+        assert made.max() == pytest.approx(1.0)
+        assert itself.max() < 0.99
+
+
 def test_vote_offsets_are_weighted_sums(hierarchy: Hierarchy, vectors: np.ndarray) -> None:
     votes, rows = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors]))), np.array([3, 40])
     rule = NeighbourVoting(itself=1.0, parents=2.0, ancestors=0.5)
