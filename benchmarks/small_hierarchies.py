@@ -76,8 +76,9 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
             "children of its entities; the asserted links of a query entity do not contribute "
             "to its own answer. HiT is the bundled encoder, trained on WordNet's nouns; nothing "
             "is trained or fitted here.",
-            "parents, children: the answers of ontodex, with neighbour voting, by weights "
-            "fitted to parts of WordNet, Schema.org and the Human Phenotype Ontology. HiT "
+            "parents, children: the answers of ontodex, with neighbour voting. The weights for "
+            "parents were chosen on parts of Schema.org, Brick and EDAM, the weight for children "
+            "was fitted to parts of WordNet, Schema.org and the Human Phenotype Ontology. HiT "
             "alone: without neighbour voting, by the encoder's own rule.",
             "Means over parts. Their answers have no probabilities: the parts have too few links "
             "to fit them to.",
