@@ -2,9 +2,9 @@
 
 Scores rank the answers to one question; probabilities compare answers to different questions. A
 logistic regression, fitted to held-out links, predicts whether an answer is true. Its inputs are
-the share of the question's softmax that the answer has, the share that known answers have, the
-number of known answers, the confidence of rules, and how often entities with as many known answers
-have one more.
+the share of the question's softmax that the answer has, and its logarithm, the share that known
+answers have, the number of known answers, the confidence of rules, and how often entities with as
+many known answers have one more.
 
 A second regression is for a question that somebody asks, and that therefore has an answer. It is
 fitted to the held-out links' own questions, and its inputs are the same for all answers but the
@@ -58,7 +58,7 @@ PSEUDOCOUNT = 0.5
 BLOCK = 64
 """Number of questions in one block."""
 
-UNCALIBRATED = (1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0)
+UNCALIBRATED = (1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 """Coefficients if nothing was fitted.
 
 The odds of an answer are then its share of the softmax, times the number of known tails, times the
@@ -99,7 +99,7 @@ class BestAnswers:
         relations: Relation of each answer's question, of shape (answers,). Numbers R (the number of
             relations) and above are inverses.
         tails: Row of each answer, of shape (answers,).
-        features: Inputs of the calibration, of shape (7, answers):
+        features: Inputs of the calibration, of shape (8, answers):
 
             - log share of the question's softmax that the answer has,
             - log number of known tails of the question,
@@ -109,7 +109,8 @@ class BestAnswers:
               (:meth:`~ontodex.graph.known_links.KnownLinks.going_on`),
             - log probability that the answer has further heads,
             - log share of the softmax that known tails leave to other answers, minus
-              :data:`MUCH_LEFT`, clipped to at most 0.
+              :data:`MUCH_LEFT`, clipped to at most 0,
+            - the share of the question's softmax itself, which tells apart large shares.
         among_best: Log share of the softmax over the best answers, of shape (answers,).
     """
 
@@ -201,7 +202,7 @@ def _features(
     by_rules: Floats,
     known: Floats,
 ) -> Floats:
-    """Return features of answers, see :class:`BestAnswers`, of shape (7, questions, answers).
+    """Return features of answers, see :class:`BestAnswers`, of shape (8, questions, answers).
 
     Args:
         links: Known links.
@@ -225,7 +226,8 @@ def _features(
     )
     there = links.going_on(tails, links.inverse(relations)[:, None])
     logits = np.log(by_rules + SMOOTHING) - np.log1p(SMOOTHING - by_rules)
-    return np.stack([shares, many, logits, np.maximum(logits, 0.0), here, there, full])
+    itself = np.exp(np.minimum(shares, 0.0))
+    return np.stack([shares, many, logits, np.maximum(logits, 0.0), here, there, full, itself])
 
 
 def _log_sum(scores: NDArray[np.float32]) -> float:
@@ -276,7 +278,8 @@ def probabilities(features: Floats, calibration: NDArray[np.floating] | None) ->
             (:data:`UNCALIBRATED`).
     """
     weights = np.asarray(UNCALIBRATED if calibration is None else calibration, dtype=np.float64)
-    return sigmoid(weights[:-1] @ features + weights[-1])
+    # Indexes that were built before the last feature was added have no coefficient for it.
+    return sigmoid(weights[:-1] @ features[: len(weights) - 1] + weights[-1])
 
 
 def asked_probabilities(
@@ -332,7 +335,7 @@ def fit_calibration(
         quiet: Whether to hide the progress bar on stderr.
 
     Returns:
-        ``float32`` of shape (8,): a coefficient for each feature, and the intercept; and of shape
+        ``float32`` of shape (9,): a coefficient for each feature, and the intercept; and of shape
         (3,), for :func:`asked_probabilities`. Each is ``None`` if fewer than :data:`LEAST_TRUE`
         answers are true.
     """

@@ -92,6 +92,7 @@ def test_calibration_features_of_the_best_answers() -> None:
     expected = np.sort(np.delete(shares[0], over))[-BEST:]
     np.testing.assert_allclose(np.sort(best.features[0, first]), expected, rtol=1e-5)
     np.testing.assert_allclose(best.features[0], shares[row, best.tails], rtol=1e-5)
+    np.testing.assert_allclose(best.features[7], np.exp(best.features[0]))
     np.testing.assert_allclose(best.features[1], np.log([4, 0.5])[row])
     (at,) = np.flatnonzero(first & (best.tails == 9))
     np.testing.assert_allclose(best.features[2:4, at], np.log(0.91 / 0.11), rtol=1e-6)
@@ -137,12 +138,20 @@ def test_questions_are_asked_some_at_a_time() -> None:
 
 def test_probabilities_with_a_calibration_and_without() -> None:
     features = np.array(
-        [[-1.0, -20.0], [2.0, 0.0], [1.0, -4.0], [1.0, 0.0], [0.0, -1.0], [-2.0, 0.0], [-3.0, -3.0]]
+        [
+            *([-1.0, -20.0], [2.0, 0.0], [1.0, -4.0], [1.0, 0.0]),
+            *([0.0, -1.0], [-2.0, 0.0], [-3.0, -3.0], [0.37, 0.0]),
+        ]
     )
-    calibration = np.array([1.0, 0.5, 0.2, -0.1, 0.3, -0.4, 0.7, -3.0], dtype=np.float32)
+    calibration = np.array([1.0, 0.5, 0.2, -0.1, 0.3, -0.4, 0.7, 2.0, -3.0], dtype=np.float32)
     np.testing.assert_allclose(
         probabilities(features, calibration),
-        sigmoid(calibration[:7].astype(float) @ features - 3.0),
+        sigmoid(calibration[:8].astype(float) @ features - 3.0),
+        rtol=1e-6,
+    )
+    np.testing.assert_allclose(  # of an index that has no coefficient for the last feature
+        probabilities(features, np.delete(calibration, 7)),
+        sigmoid(calibration[:7].astype(float) @ features[:7] - 3.0),
         rtol=1e-6,
     )
     np.testing.assert_allclose(probabilities(features, None), sigmoid(np.array([-1.0, -21.0])))
