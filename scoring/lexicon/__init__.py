@@ -122,13 +122,8 @@ class Lexicon:
         """
         if name.isupper():
             return []
-        word = plain(name)
-        for ending, lemma_ending in PLURALS:
-            if word.endswith(ending):
-                found = _fields(self._definitions, word.removesuffix(ending) + lemma_ending)
-                if found:
-                    return found
-        return []
+        found = (_fields(self._definitions, lemma) for lemma in _lemmas(plain(name), PLURALS))
+        return next(filter(None, found), [])
 
     def variants(self, query: str, names: NameSimilarity, most: int) -> list[str]:
         """Return a query with one to three of its words replaced, in each way that may match.
@@ -162,12 +157,7 @@ class Lexicon:
 
     def _same_meaning(self, words: str) -> Iterator[str]:
         """Yield the other lemmas of all synsets that have the words, as they are or as a lemma."""
-        forms = (
-            words.removesuffix(ending) + lemma_ending
-            for ending, lemma_ending in ENDINGS
-            if words.endswith(ending)
-        )
-        for form in forms:
+        for form in _lemmas(words, ENDINGS):
             if others := _fields(self._lines, form):
                 yield from (lemma for lemma in others if lemma != words)
                 return
@@ -181,14 +171,17 @@ def plurals(name: str) -> Iterator[str]:
     """
     if name.endswith("s") and not name.endswith("ss"):
         yield name[:-1]
-        yield from (
-            name.removesuffix(ending) + singular
-            for ending, singular in (("ies", "y"), ("es", ""))
-            if name.endswith(ending)
-        )
+        yield from _lemmas(name, PLURALS[1:3])
     else:
         yield f"{name}s"
         yield f"{name[:-1]}ies" if name.endswith("y") else f"{name}es"
+
+
+def _lemmas(word: str, endings: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield a word with each of its endings replaced by that of the lemma."""
+    for ending, lemma_ending in endings:
+        if word.endswith(ending):
+            yield word.removesuffix(ending) + lemma_ending
 
 
 def _mapped(path: Path) -> mmap.mmap:
