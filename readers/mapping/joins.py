@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, combinations, islice
 
 from ontodex.graph.names import normalise, spellings
@@ -121,6 +121,24 @@ class KeyedTable:
         )
 
 
+@dataclass(frozen=True)
+class _Column:
+    """A column that may name rows of a table.
+
+    Attributes:
+        counts: Number of occurrences of each cell.
+    """
+
+    counts: Counter[str]
+
+    @cached_property
+    def sample(self) -> frozenset[str]:
+        """The first distinct cells and their parts, also without a final ``.0``."""
+        cells = islice(self.counts, SAMPLE)
+        some = {part.strip() for cell in cells for part in (cell, *MARKS.split(cell))}
+        return frozenset(some | {one.removesuffix(".0") for one in some})
+
+
 def guess_joins(tables: Sequence[KeyedTable], *, are_one: bool = False) -> list[TableMapping]:
     """Guess the joins of tables.
 
@@ -172,9 +190,14 @@ class _Joins:
         self._tables = tables
         self._distinct: dict[Key, frozenset[str]] = {}
         self._bearers = Counter(
-            form for table in tables for form in {spellings(name)[-1] for name in table.cells}
+            form for table in tables for form in {_form(name) for name in table.cells}
         )
         self._own = [self._own_key(table) for table in tables]
+        self._words = [key for number in range(len(tables)) for key in self._words_of(number)]
+        self._same = defaultdict[str, list[int]](list)
+        for number, own in enumerate(self._own):
+            if self._is_shared(own):
+                self._same[_form(own)].append(number)
         self._found = [
             self._declared(table) or dict(self._guessed(number))
             for number, table in enumerate(tables)
@@ -211,23 +234,22 @@ class _Joins:
         return next(iter(table.key), "") or next(filter(table.is_unique, (*ids, *shared)), "")
 
     def _is_shared(self, name: str) -> bool:
-        form = spellings(name)[-1]
+        form = _form(name)
         return self._bearers[form] > 1 and form not in COMMON
 
-    def _holds(self, key: Key, counts: Counter[str]) -> bool:
+    def _holds(self, key: Key, column: _Column) -> bool:
         """Tell whether nearly all cells of a column consist of keys, and nothing else."""
         if key not in self._distinct:
             self._distinct[key] = frozenset(self._tables[key[0]].cells[key[1]])
-        keys, first = self._distinct[key], islice(counts, SAMPLE)
-        some = {part.strip() for cell in first for part in (cell, *MARKS.split(cell))}
-        if keys.isdisjoint(some) and keys.isdisjoint(one.removesuffix(".0") for one in some):
+        keys = self._distinct[key]
+        if keys.isdisjoint(column.sample):
             return False
         held = sum(
             count
-            for cell, count in counts.items()
+            for cell, count in column.counts.items()
             if all(part in keys for part in parts_of(cell, keys))
         )
-        return held >= TOLD * counts.total() > 0
+        return held >= TOLD * column.counts.total() > 0
 
     def _declared(self, table: KeyedTable) -> dict[str, Key]:
         titles = {other.title: number for number, other in enumerate(self._tables)}
@@ -254,8 +276,8 @@ class _Joins:
             if is_own or not counts or not (table.ends or are_short(counts, LONGEST)):
                 continue
             keys = by_size if table.ends else self._candidates(number, name, counts)
-            others = (key for key in keys if key[0] != number)
-            if found := next((key for key in others if self._holds(key, counts)), None):
+            others, column = (key for key in keys if key[0] != number), _Column(counts)
+            if found := next((key for key in others if self._holds(key, column)), None):
                 yield name, found
 
     def _candidates(self, number: int, name: str, counts: Counter[str]) -> Iterator[Key]:
@@ -264,13 +286,11 @@ class _Joins:
         First come keys with the same name as the column, then the key of the table that the column
         is named after. Words may be any keys that are words.
         """
-        may_be_key, form = _may_be_key(name, counts), spellings(name)[-1]
+        may_be_key = _may_be_key(name, counts)
         same = [
             other
-            for other, own in enumerate(self._own)
-            if self._is_shared(own)
-            and spellings(own)[-1] == form
-            and (own != self._own[number] or self._rank(other) < self._rank(number))
+            for other in self._same.get(_form(name), [])
+            if (self._own[other] != self._own[number] or self._rank(other) < self._rank(number))
             and (may_be_key or self._tables[other].key)
         ]
         by_name = {table.name: at for at, table in enumerate(self._tables) if table.name}
@@ -281,10 +301,14 @@ class _Joins:
             if self._own[other]
         )
         if len(counts) > 1 and max(map(len, counts)) > 1 and _are_words(counts):
-            for other, table in enumerate(self._tables):
-                own, n_rows = self._own[other], len(next(iter(table.cells.values()), ()))
-                may_be = table.words if own or (not table.ends and n_rows >= FEWEST) else []
-                yield from ((other, key) for key in may_be if not own or key == own)
+            yield from self._words
+
+    def _words_of(self, number: int) -> list[Key]:
+        """Return the keys of a table that are words: its key, or any column if it has no key."""
+        own, table = self._own[number], self._tables[number]
+        n_rows = len(next(iter(table.cells.values()), ()))
+        may_be = table.words if own or (not table.ends and n_rows >= FEWEST) else []
+        return [(number, key) for key in may_be if not own or key == own]
 
     def _rank(self, number: int) -> tuple[bool, bool, int]:
         """Return a sort key for tables with the same key; tables that have the entities are first.
@@ -313,8 +337,9 @@ class _Joins:
             others = [key for key in enumerate(self._own) if key[1] and key[0] != number]
             if is_alike or not by_number:
                 others = []
-            if self._holds((number, own), counts) and not any(
-                self._holds(key, counts) for key in others
+            column = _Column(counts)
+            if self._holds((number, own), column) and not any(
+                self._holds(key, column) for key in others
             ):
                 yield name, (number, own)
 
@@ -357,7 +382,7 @@ class _Joins:
         if not _are_numbers(table.cells[own]) and False not in same.values():
             return ""
         earlier = (self._prefixes[other] for other in range(number) if same[other])
-        name = table.name or spellings(own)[-1].rpartition(" ")[0]
+        name = table.name or _form(own).rpartition(" ")[0]
         return next(earlier, f"{name.replace(' ', '_')}:" if name else "")
 
     def _share_labels(self, one: int, other: int) -> bool | None:
@@ -411,6 +436,12 @@ class _Joins:
         return (
             (subject, relations[0], others[0]) if len(others) == 1 and relations else ("", "", "")
         )
+
+
+@lru_cache(maxsize=1 << 12)
+def _form(name: str) -> str:
+    """Return the name of a column, normalised and with camel case split."""
+    return spellings(name)[-1]
 
 
 def _may_be_key(name: str, counts: Mapping[str, int]) -> bool:
