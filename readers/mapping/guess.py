@@ -17,6 +17,7 @@ from ontodex.readers.mapping.headers import (
     entity_header,
     is_key,
     relation_label,
+    spelt,
     table_of,
 )
 from ontodex.readers.mapping.paths import is_path_name, path_separator
@@ -242,7 +243,15 @@ SHARED = 2 / 3
 CODED = 0.1
 """Unique values are codes of another kind if more than this share equals the id of its row."""
 
-SYNONYMS = "synonyms"
+SYNONYMS, PARENT = "synonyms", "parent"
+SENTENCES, UNSHARED = "sentences", "texts that few rows share"
+"""What :func:`_relation` returns for a column that is no relation."""
+
+PARENTAL = re.compile(r"(?:parent|broader|super) .+|.+ parent")
+"""A name of a column that has parents if its values name rows of the table."""
+
+WORDS = 3
+"""Definitions have more words than this in the mean; the names of people or places do not."""
 
 Row = tuple[int, Sequence[str]]
 Cells = Sequence[Sequence[str]]
@@ -257,11 +266,13 @@ def guess_entities(
     """Guess the mapping of a table of entities.
 
     A column is a relation if most of its cells refer to rows of the table, or if several rows have
-    the same value in it (``habitat``). Numbers, dates, and texts that few rows share are ignored.
+    the same value in it (``habitat``). A relation to rows of the table that is named like a parent
+    (``parent skill``) has their parents. Numbers, dates, and texts that few rows share are ignored.
     Values refer to rows by label only if at least a quarter of the distinct values of the column
     are ids or labels of rows. If the ids of the table are consecutive numbers, numbers in another
     column refer to rows only if the column is named like a key (``manager_id``). If the header
-    names no column of labels, the first column of short distinct texts has the labels.
+    names no column of labels, the first column of short distinct texts has the labels. If it names
+    no column of definitions, the longest of the ignored texts are definitions.
 
     Args:
         header: What the names in the header say.
@@ -288,7 +299,7 @@ def guess_entities(
     )
     entities = EntityRows(mapping, columns, rows, Table(negated=table.negated), lambda *_: None)
     others = {one: header.names[one] for one in header.others if one != own}
-    return _with_relations(mapping, others, entities, table)
+    return _with_relations(mapping, others, entities, table, remark)
 
 
 # Ids, labels and paths --------------------------------------------------------------------------
@@ -419,25 +430,36 @@ def _are_own(
 
 
 def _with_relations(
-    mapping: TableMapping, others: Mapping[str, str], entities: EntityRows, table: Table
+    mapping: TableMapping,
+    others: Mapping[str, str],
+    entities: EntityRows,
+    table: Table,
+    remark: Callable[[str], None],
 ) -> TableMapping:
-    """Return the mapping with relations, further synonyms and ignored columns.
+    """Return the mapping with relations, further synonyms and parents, and ignored columns.
+
+    If no column has definitions by its name, the ignored texts that are longest are definitions.
 
     Args:
         mapping: The mapping without relations.
         others: Names in the header of the columns without another meaning, by column.
         entities: The rows, read with the mapping.
         table: Receives the columns that are left out.
+        remark: Receives remarks on the guess.
     """
     flags = {column for column, words in mapping.negation.items() if "true" in words}
     columns = [column for column, name in others.items() if name and column not in flags]
     relations = dict[str, RelationColumn]()
-    synonyms = [*mapping.synonyms]
+    synonyms, parents = [*mapping.synonyms], [*mapping.parent]
     ignored = {column: "without a name" for column, name in others.items() if not name}
     for column in columns:
-        of = RelationColumn() if column in mapping.paths else _relation(column, entities, table)
+        name = others[column]
+        of = (
+            RelationColumn()
+            if column in mapping.paths
+            else _relation(column, name, entities, table)
+        )
         if isinstance(of, RelationColumn):
-            name = others[column]
             label = relation_label(name, [*others.values()])
             relations[column] = replace(
                 of,
@@ -446,16 +468,56 @@ def _with_relations(
             )
         elif of == SYNONYMS:
             synonyms.append(column)
+        elif of == PARENT:
+            parents.append(column)
         else:
             ignored[column] = of
-    return replace(mapping, synonyms=tuple(synonyms), relations=relations, ignored=ignored)
+    definition = mapping.definition or _definitions(ignored, entities)
+    for column in definition:
+        if column in ignored:
+            remark(
+                f"took {column} for the definitions, as no column is named definition or "
+                f"description; {INSPECT}"
+            )
+            del ignored[column], table.left_out[column]
+    return replace(
+        mapping,
+        synonyms=tuple(synonyms),
+        parent=tuple(parents),
+        definition=definition,
+        relations=relations,
+        ignored=ignored,
+    )
 
 
-def _relation(column: str, entities: EntityRows, table: Table) -> RelationColumn | str:
-    """Return the relation in a column, :data:`SYNONYMS`, or the reason to ignore the column.
+def _definitions(ignored: Mapping[str, str], entities: EntityRows) -> tuple[str, ...]:
+    """Return the column of definitions among ignored ones, that with most letters, if there is one.
+
+    Its texts have several words, and few of them have numbers, as addresses do.
+
+    Args:
+        ignored: The reason to ignore each column.
+        entities: The rows.
+    """
+    found = {}
+    for column in (one for one, why in ignored.items() if why in (SENTENCES, UNSHARED)):
+        texts = [part for _, part in entities.links_in(column)]
+        numbered = sum(any(map(str.isdigit, text)) for text in texts)
+        if sum(len(text.split()) for text in texts) > WORDS * len(texts) and (
+            2 * numbered < len(texts)
+        ):
+            found[column] = sum(map(len, texts))
+    return (max(found, key=found.__getitem__),) if found else ()
+
+
+def _relation(column: str, name: str, entities: EntityRows, table: Table) -> RelationColumn | str:
+    """Return the relation in a column, or what the column is instead.
+
+    That is :data:`SYNONYMS`, :data:`PARENT`, or the reason to ignore the column.
 
     Args:
         column: The column.
+        name: Its name in the header.
         entities: The rows, read with the mapping without relations.
         table: The table, with the names of other tables; receives a column that is left out.
     """
@@ -479,7 +541,10 @@ def _relation(column: str, entities: EntityRows, table: Table) -> RelationColumn
     elif own > CODED * len(links) and len(values) == len(links):
         why = "codes of another kind"
     else:
-        why = _why_not(values, sum(n for part, n in values.items() if row(part)))
+        named = sum(n for part, n in values.items() if row(part))
+        if 2 * named > len(links) and any(map(PARENTAL.fullmatch, spelt([name])[0])):
+            return PARENT
+        why = _why_not(values, named)
     if why:
         table.left_out[column] = why
     return why or of
@@ -513,9 +578,9 @@ def _why_not(values: Counter[str], rows: int) -> str:
     if 2 * rows > count:
         return ""
     if sum(len(part) * n for part, n in values.items()) > LONGEST * count:
-        return "sentences"
+        return SENTENCES
     if are_yes_and_no(values):
         return "yes and no"
     if 2 * sum(n for part, n in values.items() if is_word(part)) <= count:
         return "numbers or dates"
-    return "" if len(values) <= SHARED * count else "texts that few rows share"
+    return "" if len(values) <= SHARED * count else UNSHARED

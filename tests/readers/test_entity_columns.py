@@ -444,3 +444,47 @@ def test_a_header_of_unknown_names(write) -> None:
     ):
         with pytest.raises(ReadError):
             read(write("b.csv", other), on_error="skip")
+
+
+SKILLS = """code,name,{parent},{other},{text}
+S1,Engineering,,,Building and maintaining software
+S2,Front-end development,S1,frontend; UI development,Building what users see in a browser
+S3,React,S2,ReactJS,A library for user interfaces
+"""
+
+
+@pytest.mark.parametrize("parent", ["Parent skill", "super-skill", "skill parent"])
+def test_a_column_named_like_a_parent_has_parents_if_it_names_rows(write, parent: str) -> None:
+    table = SKILLS.format(parent=parent, other="aliases", text="description")
+    graph = read(write("a.csv", table), on_error="raise")
+    assert says(graph)["known"] == {("S2", "is_a", "S1"), ("S3", "is_a", "S2")}
+    others = table.replace("S1,frontend", "Sales,frontend").replace("S2,ReactJS", "HR,ReactJS")
+    with pytest.warns(ReadWarning, match="left out"):
+        assert not says(read(write("b.csv", others)))["known"]
+
+
+@pytest.mark.parametrize("other", ["also called", "Alternative terms", "entry term"])
+def test_columns_of_other_names_have_synonyms(write, other: str) -> None:
+    table = SKILLS.format(parent="broader", other=other, text="meaning")
+    graph = read(write("a.csv", table), on_error="raise")
+    assert list(graph.synonyms[graph.ids.index("S2")]) == ["frontend", "UI development"]
+    assert graph.definitions[graph.ids.index("S3")] == "A library for user interfaces"
+
+
+def test_without_a_column_of_definitions_the_longest_texts_are_definitions(write) -> None:
+    table = SKILLS.format(parent="broader", other="head of skill", text="what it is about")
+    table = table.replace("ReactJS", "Anna Maria Smith").replace("frontend", "John R. Miller")
+    with (
+        pytest.warns(ReadWarning, match="took what it is about for the definitions"),
+        pytest.warns(ReadWarning, match=r"left out head of skill \(texts that few rows share\)"),
+    ):
+        graph = read(write("a.csv", table))
+    assert graph.definitions[graph.ids.index("S3")] == "A library for user interfaces"
+    streets = SKILLS.format(parent="broader", other="aliases", text="office")
+    for number, place in enumerate(
+        ("Building and maintaining software", "Building what users see in a browser")
+    ):
+        streets = streets.replace(place, f"{number} Long Street in the town")
+    streets = streets.replace("A library for user interfaces", "3 Market Square in the town")
+    with pytest.warns(ReadWarning, match="left out office"):
+        assert not any(read(write("b.csv", streets)).definitions)

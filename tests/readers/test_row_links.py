@@ -197,7 +197,7 @@ def test_texts_whose_lines_rows_share_are_no_relation(write) -> None:
         {"id": f"L{one}", "name": f"license {one}", "kind": "free", "text": "\n".join(lines)}
         for one in range(6)
     ]
-    with pytest.warns(ReadWarning, match="left out text"):
+    with pytest.warns(ReadWarning, match="took text for the definitions"):
         graph = read(write("licenses.json", json.dumps(records)))
     assert list(graph.relation_ids) == ["kind"]
 
