@@ -50,7 +50,13 @@ def test_the_score_is_a_weighted_mean_of_five_similarities(
         ]
         assert any(words) == (text != "wild horse of the forest")
         strong = np.maximum(0, letters - 0.5) / 0.5
-        wanted = (best + 0.5 * texts + 0.25 * above + 0.2 * strong + 0.12 * np.array(words)) / 2.07
+        wanted = (
+            np.maximum(best, 0.9 * texts)
+            + 0.5 * texts
+            + 0.25 * above
+            + 0.2 * strong
+            + 0.12 * np.array(words)
+        ) / 2.07
         hits = engine.search(text, k=100, lexicon=False)
         found = {hit.id: hit.score for hit in hits}
         assert len(found) == graph.n_entities
