@@ -158,7 +158,14 @@ class LinkDiscovery:
             done(len(entities))
             return scores, rules
 
-        for best in best_answers(questions, scored, links, self._known.reflexive, no_answers):
+        for best in best_answers(
+            questions,
+            scored,
+            links,
+            self._known.reflexive,
+            no_answers,
+            case_based=self._resources.case_based,
+        ):
             given, by = best.entities, best.relations
             heads, tails = np.where(by < count, [given, best.tails], [best.tails, given])
             yield (by % count * links.n_entities + heads) * links.n_entities + tails, best.features

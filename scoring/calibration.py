@@ -3,8 +3,8 @@
 Scores rank the answers to one question; probabilities compare answers to different questions. A
 logistic regression, fitted to held-out links, predicts whether an answer is true. Its inputs are
 the share of the question's softmax that the answer has, and its logarithm, the share that known
-answers have, the number of known answers, the confidence of rules, and how often entities with as
-many known answers have one more.
+answers have, the number of known answers, the confidence of rules, how often entities with as many
+known answers have one more, and the votes of the entities that are linked most alike.
 
 A second regression is for a question that somebody asks, and that therefore has an answer. It is
 fitted to the held-out links' own questions, and its inputs are the same for all answers but the
@@ -58,7 +58,7 @@ PSEUDOCOUNT = 0.5
 BLOCK = 64
 """Number of questions in one block."""
 
-UNCALIBRATED = (1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+UNCALIBRATED = (1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
 """Coefficients if nothing was fitted.
 
 The odds of an answer are then its share of the softmax, times the number of known tails, times the
@@ -99,7 +99,7 @@ class BestAnswers:
         relations: Relation of each answer's question, of shape (answers,). Numbers R (the number of
             relations) and above are inverses.
         tails: Row of each answer, of shape (answers,).
-        features: Inputs of the calibration, of shape (8, answers):
+        features: Inputs of the calibration, of shape (9, answers):
 
             - log share of the question's softmax that the answer has,
             - log number of known tails of the question,
@@ -110,7 +110,9 @@ class BestAnswers:
             - log probability that the answer has further heads,
             - log share of the softmax that known tails leave to other answers, minus
               :data:`MUCH_LEFT`, clipped to at most 0,
-            - the share of the question's softmax itself, which tells apart large shares.
+            - the share of the question's softmax itself, which tells apart large shares,
+            - votes of the neighbours by links of both ends
+              (:meth:`~ontodex.scoring.link_similarity.LinkSimilarity.votes`).
         among_best: Log share of the softmax over the best answers, of shape (answers,).
     """
 
@@ -147,6 +149,8 @@ def best_answers(
     links: KnownLinks,
     reflexive: Collection[int],
     no_answers: Callable[[int, int], Rows] | None = None,
+    *,
+    case_based: CaseBasedEvidence | None = None,
 ) -> Iterator[BestAnswers]:
     """Yield the best answers to questions, except known ones, in blocks of questions.
 
@@ -157,6 +161,7 @@ def best_answers(
         reflexive: Relations that may link an entity to itself.
         no_answers: From the entity and relation of a question, returns rows that count in the
             softmax of the question but are not yielded as answers.
+        case_based: Gives the votes; without, no answer has any.
     """
     for start in range(0, len(questions), BLOCK):
         entities, relations = questions[start : start + BLOCK].T
@@ -181,7 +186,10 @@ def best_answers(
             [_looked_up(*of_one, rows) for of_one, rows in zip(rules, tails, strict=True)]
         )
         known = of_known - of_others
-        features = _features(links, entities, relations, tails, shares, by_rules, known)
+        votes = np.zeros(tails.shape)
+        if case_based is not None:
+            votes = case_based.votes(entities, relations, tails)
+        features = _features(links, entities, relations, tails, shares, by_rules, known, votes)
         at, places = np.nonzero(np.isfinite(shares))
         among_best = shares[at, places] - np.logaddexp.reduce(shares, axis=1)[at]
         yield BestAnswers(
@@ -201,8 +209,9 @@ def _features(
     shares: Floats,
     by_rules: Floats,
     known: Floats,
+    votes: Floats,
 ) -> Floats:
-    """Return features of answers, see :class:`BestAnswers`, of shape (8, questions, answers).
+    """Return features of answers, see :class:`BestAnswers`, of shape (9, questions, answers).
 
     Args:
         links: Known links.
@@ -213,6 +222,7 @@ def _features(
         by_rules: Score of each answer by rules, of shape (questions, answers).
         known: Log of the softmax mass of known answers divided by the mass of all other entities,
             of shape (questions,).
+        votes: Votes for each answer, of shape (questions, answers).
     """
     counts = links.spans(entities, relations)[1]
     left = np.clip(-np.logaddexp(0, known), LEAST_LEFT, MUCH_LEFT) - MUCH_LEFT
@@ -227,7 +237,8 @@ def _features(
     there = links.going_on(tails, links.inverse(relations)[:, None])
     logits = np.log(by_rules + SMOOTHING) - np.log1p(SMOOTHING - by_rules)
     itself = np.exp(np.minimum(shares, 0.0))
-    return np.stack([shares, many, logits, np.maximum(logits, 0.0), here, there, full, itself])
+    surely = np.maximum(logits, 0.0)
+    return np.stack([shares, many, logits, surely, here, there, full, itself, votes])
 
 
 def _log_sum(scores: NDArray[np.float32]) -> float:
@@ -278,7 +289,7 @@ def probabilities(features: Floats, calibration: NDArray[np.floating] | None) ->
             (:data:`UNCALIBRATED`).
     """
     weights = np.asarray(UNCALIBRATED if calibration is None else calibration, dtype=np.float64)
-    # Indexes that were built before the last feature was added have no coefficient for it.
+    # Indexes that were built before the last features were added have no coefficients for them.
     return sigmoid(weights[:-1] @ features[: len(weights) - 1] + weights[-1])
 
 
@@ -335,7 +346,7 @@ def fit_calibration(
         quiet: Whether to hide the progress bar on stderr.
 
     Returns:
-        ``float32`` of shape (9,): a coefficient for each feature, and the intercept; and of shape
+        ``float32`` of shape (10,): a coefficient for each feature, and the intercept; and of shape
         (3,), for :func:`asked_probabilities`. Each is ``None`` if fewer than :data:`LEAST_TRUE`
         answers are true.
     """
@@ -358,7 +369,8 @@ def fit_calibration(
     questions = random.permutation(answerable(links, graph_features.rules))[:QUESTIONS]
     features, truth = [np.zeros((len(UNCALIBRATED) - 1, 0))], [np.zeros(0, dtype=bool)]
     among_best, has_answer = [np.zeros(0)], [np.zeros(0, dtype=bool)]
-    blocks, found = -(-len(questions) // BLOCK), best_answers(questions, score, links, reflexive)
+    blocks = -(-len(questions) // BLOCK)
+    found = best_answers(questions, score, links, reflexive, case_based=case_based)
     for best in tqdm(
         found,
         "calibrating",

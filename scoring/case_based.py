@@ -42,7 +42,8 @@ class CaseBasedEvidence:
         self._links, self._rules = links, rules
         self._by_text = Analogy(links, EntitySimilarity(texts))
         self._by_kge = Analogy(links, EntitySimilarity(kge))
-        self._by_links = Analogy(links, LinkSimilarity(links))
+        self._link_similarity = LinkSimilarity(links)
+        self._by_links = Analogy(links, self._link_similarity)
         self._kge = kge
 
     def scores(
@@ -96,6 +97,18 @@ class CaseBasedEvidence:
                 scores[first : first + len(values), np.searchsorted(rows, own)] = values
                 first += len(values)
             yield rows, scores
+
+    def votes(
+        self,
+        entities: NDArray[np.integer],
+        relations: NDArray[np.integer],
+        tails: NDArray[np.integer],
+    ) -> NDArray[np.float64]:
+        """Return the votes for links of the neighbours by links of both ends.
+
+        See :meth:`~ontodex.scoring.link_similarity.LinkSimilarity.votes`.
+        """
+        return self._link_similarity.votes(entities, relations, tails)
 
     def grounds(
         self, text: NDArray[np.float32], entity: int, relation: int, tail: int

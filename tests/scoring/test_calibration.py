@@ -140,17 +140,17 @@ def test_probabilities_with_a_calibration_and_without() -> None:
     features = np.array(
         [
             *([-1.0, -20.0], [2.0, 0.0], [1.0, -4.0], [1.0, 0.0]),
-            *([0.0, -1.0], [-2.0, 0.0], [-3.0, -3.0], [0.37, 0.0]),
+            *([0.0, -1.0], [-2.0, 0.0], [-3.0, -3.0], [0.37, 0.0], [1.5, 0.0]),
         ]
     )
-    calibration = np.array([1.0, 0.5, 0.2, -0.1, 0.3, -0.4, 0.7, 2.0, -3.0], dtype=np.float32)
+    calibration = np.array([1.0, 0.5, 0.2, -0.1, 0.3, -0.4, 0.7, 2.0, 0.6, -3.0], dtype=np.float32)
     np.testing.assert_allclose(
         probabilities(features, calibration),
-        sigmoid(calibration[:8].astype(float) @ features - 3.0),
+        sigmoid(calibration[:9].astype(float) @ features - 3.0),
         rtol=1e-6,
     )
-    np.testing.assert_allclose(  # of an index that has no coefficient for the last feature
-        probabilities(features, np.delete(calibration, 7)),
+    np.testing.assert_allclose(  # of an index that has no coefficients for the last features
+        probabilities(features, np.delete(calibration, [7, 8])),
         sigmoid(calibration[:7].astype(float) @ features[:7] - 3.0),
         rtol=1e-6,
     )
@@ -203,7 +203,12 @@ def test_the_calibration_is_fitted_to_enough_held_out_triples(
     def scored(rows, _):
         return 5.0 * vectors[rows] @ vectors.T, [NONE] * len(rows)
 
-    every = list(best_answers(questions, scored, links, []))
+    every = list(best_answers(questions, scored, links, [], case_based=case_based))
+    for best in every:
+        votes = [case_based.votes(*part) for part in zip(
+            best.entities[:, None], best.relations[:, None], best.tails[:, None, None], strict=True
+        )]  # fmt: skip
+        np.testing.assert_allclose(best.features[8], np.ravel(votes))
     likely = np.concatenate([probabilities(best.features, calibration) for best in every])
     true = np.concatenate(
         [held_out.known(best.entities, best.relations, best.tails) for best in every]

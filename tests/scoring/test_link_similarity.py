@@ -67,3 +67,26 @@ def test_entities_that_the_graph_lacks_have_no_neighbours(triples: np.ndarray) -
 def test_the_only_entity_has_no_neighbours() -> None:
     similarity = LinkSimilarity(KnownLinks(np.zeros((0, 3), int), 1, 1))
     assert similarity.of(np.array([0, 0]))[0].shape == (2, 0)
+
+
+def test_neighbours_of_both_ends_vote_for_links(triples: np.ndarray) -> None:
+    links = KnownLinks(triples, ENTITIES, RELATIONS)
+    similarity, random = LinkSimilarity(links), np.random.default_rng(2)
+    entities, tails = random.integers(0, ENTITIES, 30), random.integers(0, ENTITIES, (30, 7))
+    relations = random.integers(0, 2 * RELATIONS, 30)
+    known = set(map(tuple, both_directions(triples, RELATIONS).tolist()))
+    wanted = np.zeros(tails.shape)
+    for question, answer in np.ndindex(*tails.shape):
+        head, relation, tail = entities[question], relations[question], tails[question, answer]
+        for end, link in (
+            (head, lambda near, tail=tail, relation=relation: (near, relation, tail)),
+            (tail, lambda near, head=head, relation=relation: (head, relation, near)),
+        ):
+            near, values = (part[0, : module.VOTERS] for part in similarity.of(np.array([end])))
+            wanted[question, answer] += sum(
+                value
+                for other, value in zip(near.tolist(), values.tolist(), strict=True)
+                if link(other) in known
+            )
+    np.testing.assert_allclose(similarity.votes(entities, relations, tails), wanted, rtol=1e-6)
+    assert (wanted > 0).sum() > 20
