@@ -237,8 +237,14 @@ ADDRESS = re.compile(r"@|://")
 BY_LABEL = 4
 """Values name rows by label only if at least one in ``BY_LABEL`` distinct values names a row."""
 
-SHARED = 2 / 3
-"""Maximal ratio of distinct values to values in a column that is a relation."""
+SHARED, SHARED_IN_LISTS = 2 / 3, 0.9
+"""Maximal ratios of distinct values to values in a column that is a relation.
+
+The second is for a column of lists, such as the actors of films.
+"""
+
+SEVERAL = 1.5
+"""Minimal mean number of values in a cell of a column of lists."""
 
 CODED = 0.1
 """Unique values are codes of another kind if more than this share equals the id of its row."""
@@ -544,7 +550,8 @@ def _relation(column: str, name: str, entities: EntityRows, table: Table) -> Rel
         named = sum(n for part, n in values.items() if row(part))
         if 2 * named > len(links) and any(map(PARENTAL.fullmatch, spelt([name])[0])):
             return PARENT
-        why = _why_not(values, named)
+        rows = len({identifier for identifier, _ in links})
+        why = _why_not(values, named, SEVERAL * rows <= len(links))
     if why:
         table.left_out[column] = why
     return why or of
@@ -563,12 +570,13 @@ def _are_numbers(links: Sequence[Link]) -> bool:
     return 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
 
 
-def _why_not(values: Counter[str], rows: int) -> str:
+def _why_not(values: Counter[str], rows: int, are_lists: bool = False) -> str:
     """Return why a column is not a relation, or ``""`` if it is one.
 
     Args:
         values: Number of occurrences of each value.
         rows: Number of occurrences of values that name rows.
+        are_lists: Whether the cells are lists, whose values rows share less.
 
     Example:
         >>> _why_not(Counter(["forest", "forest", "house"]), 0), _why_not(Counter(["1", "2"]), 0)
@@ -583,4 +591,5 @@ def _why_not(values: Counter[str], rows: int) -> str:
         return "yes and no"
     if 2 * sum(n for part, n in values.items() if is_word(part)) <= count:
         return "numbers or dates"
-    return "" if len(values) <= SHARED * count else UNSHARED
+    shared = SHARED_IN_LISTS if are_lists else SHARED
+    return "" if len(values) <= shared * count else UNSHARED

@@ -488,3 +488,15 @@ def test_without_a_column_of_definitions_the_longest_texts_are_definitions(write
     streets = streets.replace("A library for user interfaces", "3 Market Square in the town")
     with pytest.warns(ReadWarning, match="left out office"):
         assert not any(read(write("b.csv", streets)).definitions)
+
+
+def test_a_column_of_lists_is_a_relation_if_rows_share_some_values(write) -> None:
+    table = (
+        "title,starring,keywords\nThe Matrix,Keanu Reeves; Laurence Fishburne,hacker; simulation\n"
+        "Speed,Keanu Reeves; Sandra Bullock,bus; bomb\n"
+        "Gravity,Sandra Bullock; George Clooney,space; debris\n"
+    )
+    with pytest.warns(ReadWarning, match=r"left out keywords \(texts that few rows share\)"):
+        graph = read(write("films.csv", table))
+    assert list(graph.relation_labels) == ["starring"]
+    assert ("Speed", "starring", "Sandra Bullock") in says(graph)["known"]
