@@ -180,7 +180,7 @@ def _evaluate_index(
     index.encoder_info(LINK)
     index.expect_graph(graph)
     link_queries, features = LinkQueries(resources), resources.graph_features
-    if score in ("kge", "case-based") and features is None:
+    if score in ("kge", "case-based") and (features is None or features.are_default):
         raise IndexMismatch(
             f"{path}: the index has no {score} score to rank by: it was built without "
             "(structure=False, --no-structure), or build left it out since too few triples of the "

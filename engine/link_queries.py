@@ -73,8 +73,10 @@ class LinkQueries:
     @property
     def method(self) -> str:
         """Name of the score, for answers."""
-        name = self._architecture.method
-        if self.space == HYBRID:
+        name, features = self._architecture.method, self._resources.graph_features
+        if features is not None and features.are_default:
+            return f"{name} + kinds of entities (log-odds)"
+        if features is not None:
             return f"hybrid score (log-odds): {name} + ComplEx + rules + similar entities"
         if self._trained:
             return f"{name} (cosine)"

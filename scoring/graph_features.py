@@ -17,6 +17,7 @@ __all__ = [
     "CALIBRATIONS",
     "CASE_BASED",
     "KIND",
+    "TEXT",
     "TYPE_CONSTRAINT",
     "WEIGHTS",
     "GraphFeatures",
@@ -107,6 +108,11 @@ class GraphFeatures:
     weights: NDArray[np.float32]
     calibration: NDArray[np.float32] | None = None
     asked_calibration: NDArray[np.float32] | None = None
+
+    @property
+    def are_default(self) -> bool:
+        """Whether there are kinds with default weights only, as in a graph with few links."""
+        return not self.relations.shape[1]
 
     def queries(
         self,

@@ -212,7 +212,7 @@ def small_index(
     tiny_gauss: Path,
     small_graph: KnowledgeGraph,
 ) -> Path:
-    """Index of the small graph with projections, trained for five steps; not to be changed."""
+    """Index of the small graph, texts alone, trained for five steps; not to be changed."""
     import ontodex
 
     path = tmp_path_factory.mktemp("index") / "farm.odx"
@@ -226,6 +226,7 @@ def small_index(
         hierarchy=tiny_hit,
         entailment=tiny_gauss,
         training=training,
+        structure=False,
         device="cpu",
         quiet=True,
     ).close()

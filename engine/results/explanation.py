@@ -37,15 +37,16 @@ class Reason:
     """A part of the score of an answer.
 
     Attributes:
-        by: ``"text"``, ``"ComplEx"``, ``"type constraint"``, ``"similar heads (text)"``, ``"similar
-            tails (text)"``, ``"similar heads (links)"``, ``"similar tails (links)"``,
-            ``"similar heads (shared links)"``, ``"similar tails (shared links)"`` or ``"rules"``.
+        by: ``"text"``, ``"ComplEx"``, ``"type constraint"``, ``"kind"``, ``"similar heads
+            (text)"``, ``"similar tails (text)"``, ``"similar heads (links)"``, ``"similar tails
+            (links)"``, ``"similar heads (shared links)"``, ``"similar tails (shared links)"`` or
+            ``"rules"``.
             Entities are similar by links if their KGE vectors are, and by shared links if the same
             relations link them to the same entities. Similar heads are similar to the entity of the
             question, and similar tails to the answer, also if the relation is inverted.
         adds: Contribution to the score, minus the mean contribution to the scores of all entities.
-        case_based: Known links behind the part, the strongest first; empty for text, ComplEx and
-            type constraint.
+        case_based: Known links behind the part, the strongest first; empty for text, ComplEx, type
+            constraint and kind.
     """
 
     by: str

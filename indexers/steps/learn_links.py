@@ -10,6 +10,7 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import relation_texts
 from ontodex.indexers.graph_features import (
     KGETrainer,
+    default_graph_features,
     hold_out,
     join,
     learn_graph_features,
@@ -27,8 +28,9 @@ __all__ = ["LearnLinks"]
 class LearnLinks(Step):
     """Trains KGE vectors and fits the weights of all scores.
 
-    After an interruption, complete graph features are loaded. An update carries over the graph
-    features of its index.
+    If too few triples can be held out to fit weights on, the kinds of entities are added to the
+    texts with default weights. After an interruption, complete graph features are loaded. An update
+    carries over the graph features of its index.
 
     Args:
         train: Trains the KGE vectors; ``None`` for an index without graph features.
@@ -41,24 +43,25 @@ class LearnLinks(Step):
 
     def __init__(self, train: KGETrainer | None) -> None:
         self._train = train
+        self._are_fitted = False
 
     def prepare(self, build: Build) -> None:
         """Hold out triples to fit weights on; warn if too few can be held out."""
         if self._train is None:
             return
         graph = hold_out(build.inputs.graph)
+        self._are_fitted = graph is not None
         if graph is not None:
             build.training_graph = graph
-            return
-        self._train = None
-        if why := why_not_learned(build.inputs.graph):
+        elif why := why_not_learned(build.inputs.graph):
             warnings.warn(
-                f"{build.inputs.graph.source}: links are left out of tails and heads, as {why}",
+                f"{build.inputs.graph.source}: tails and heads are ranked without KGE vectors and "
+                f"rules, as {why}",
                 stacklevel=2,
             )
 
     def asked_for(self, build: Build) -> bool:
-        """Return whether KGE vectors will be trained."""
+        """Return whether there will be graph features, unless the graph is too large."""
         return self._train is not None
 
     def run(self, build: Build) -> None:
@@ -76,6 +79,8 @@ class LearnLinks(Step):
             return carry_over_graph_features(build.inputs.update_of, build.inputs.graph)
         if self._train is None:
             return None
+        if not self._are_fitted:
+            return default_graph_features(build.inputs.graph)
         link, space = build.encoders.link, build.spaces[LINK]
         assert link is not None
         vectors, relations = Vectors([space.vectors]), relation_texts(build.inputs.graph)

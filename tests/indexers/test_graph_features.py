@@ -20,8 +20,9 @@ from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers import graph_features as module
-from ontodex.indexers.graph_features import hold_out, why_not_learned
+from ontodex.indexers.graph_features import default_graph_features, hold_out, why_not_learned
 from ontodex.scoring.graph_features import GraphFeatures
+from ontodex.scoring.kinds import kinds_of
 from ontodex.scoring.link_similarity import LinkSimilarity
 from ontodex.trainers.links import complex as trained
 
@@ -383,12 +384,53 @@ def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(
 def test_no_graph_features_where_unwanted_or_impossible(
     tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGraph
 ) -> None:
-    for graph, wanted in ((numbers(), False), (small_graph, True)):
-        with build(graph, tmp_path / f"{wanted}.odx", tiny_encoder, wanted) as engine:
-            assert "hybrid" not in engine.index.manifest.spaces
-            assert engine.resources.graph_features is None
+    with build(numbers(), tmp_path / "False.odx", tiny_encoder, False) as engine:
+        assert "hybrid" not in engine.index.manifest.spaces
+        assert engine.resources.graph_features is None
+    build(small_graph, tmp_path / "small.odx", tiny_encoder, True).close()
+    for path, graph in (("False.odx", numbers()), ("small.odx", small_graph)):
+        held_out = dataclasses.replace(graph, test=graph.triples[:5])
+        with pytest.raises(IndexMismatch, match="no kge score to rank by"):
+            ontodex.evaluate_kgc(tmp_path / path, held_out, score="kge", device="cpu")
     held_out = dataclasses.replace(numbers(), test=numbers().triples[:5])
-    with pytest.raises(IndexMismatch, match="no kge score to rank by"):
-        ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="kge", device="cpu")
     with pytest.raises(SettingsError, match="score: expected one of all, text, kge, case-based"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="best", device="cpu")
+
+
+def test_a_graph_with_few_links_has_kinds_with_default_weights(
+    tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder = GraphBuilder("films")
+    people = ["Ann Lee", "Bo Berg", "Cy Young", "Di Ray", "Ed Poe"]
+    for film in range(10):
+        builder.triple(f"film {film}", "directed by", people[film % 3])
+        builder.triple(f"film {film}", "starring", people[3 + film % 2])
+    graph = builder.build()
+    assert hold_out(graph) is None
+    with build(graph, tmp_path / "films.odx", tiny_encoder, True) as engine:
+        features = engine.resources.graph_features
+        assert features is not None
+        assert features.are_default
+        hits = engine.heads("starring", "Ann Lee", k=10)
+        assert {hit.label for hit in hits} == {f"film {film}" for film in range(10)}
+        assert hits.method.endswith("+ kinds of entities (log-odds)")
+        assert {hit.probability for hit in hits} == {None}
+        entities, relations = np.array([0, 3]), np.array([0, 2])
+        text = engine.index.vectors("link")[entities]
+        hybrid = engine.index.vectors("hybrid")
+        kinds, dim = kinds_of(graph), text.shape[1]
+        scores = features.queries(text, entities, relations) @ hybrid[np.arange(15)].T
+        wanted = 20 * text @ engine.index.vectors("link")[np.arange(15)].T
+        wanted += 0.5 * kinds.relations[relations] @ kinds.entities.T
+        np.testing.assert_allclose(scores, wanted, atol=1e-3)
+        assert hybrid.dim == dim + kinds.entities.shape[1]
+        explained = engine.why("film 1", "starring", "Ed Poe")
+        assert {reason.by for reason in explained} <= {"text", "kind"}
+        assert engine.missing(k=3)[0].probability is None
+    more = GraphBuilder("more")
+    more.triple("film 10", "written by", "Bo Berg")
+    with ontodex.add(more.build(), tmp_path / "films.odx", device="cpu", quiet=True) as engine:
+        hits = engine.heads("starring", "Ann Lee", k=10)
+        assert sum(hit.label.startswith("film") for hit in hits) >= 9
+    monkeypatch.setattr(module, "MAX_ENTITIES", graph.n_entities - 1)
+    assert default_graph_features(graph) is None

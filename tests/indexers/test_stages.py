@@ -57,7 +57,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], list[str
 
 
 NAMES, SEARCH = ["name"], ["name", "text", "definition"]
-LINKS = [*SEARCH, "link"]
+LINKS = [*SEARCH, "link", "hybrid"]
 
 
 def test_each_stage_of_a_first_build_is_published(
@@ -89,8 +89,8 @@ def test_a_stage_in_front_is_published_first(
         NAMES,
         SEARCH,
         [*SEARCH, "entailment"],
-        [*SEARCH, "entailment", "link"],
-        [*SEARCH, "entailment", "link", "hierarchy"],
+        [*SEARCH, "entailment", "link", "hybrid"],
+        [*SEARCH, "entailment", "link", "hybrid", "hierarchy"],
     ]
     assert published[3][2] == ["links", "hierarchy"]
 
