@@ -41,6 +41,7 @@ def large(
         small_graph,
         path,
         encoders=[tiny_encoder],
+        structure=False,
         hierarchy=False,
         training=training,
         device="cpu",
