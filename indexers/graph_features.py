@@ -21,7 +21,13 @@ from ontodex.graph.knowledge_graph import no_triples
 from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.text import in_words
 from ontodex.indexers.embed import ROWS, Embeddings, map_file
-from ontodex.indexers.link_weights import Heads, draw_questions, fit_weights, score_answers
+from ontodex.indexers.link_weights import (
+    START,
+    Heads,
+    draw_questions,
+    fit_weights,
+    score_answers,
+)
 from ontodex.scoring.calibration import fit_calibration
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import (
@@ -70,8 +76,8 @@ The text projections were trained on the held-out triples as well, so fitted wei
 new entities too much, and kinds too little.
 """
 
-DEFAULT_TEXT, DEFAULT_KIND = 20.0, 0.5
-"""Weights of the cosine of texts and of the log-odds of kinds where none can be fitted.
+DEFAULT_KIND = 0.5
+"""Weight of the log-odds of kinds where none can be fitted; texts have the weight of ``START``.
 
 Mean reciprocal rank of held-out links of small parts of graphs, with weights of kinds of 0, .5 and
 1: FB15k-237 (eight parts, 608 questions) .235, .255, .257; Brick (three, 206) .536, .588, .562;
@@ -122,7 +128,7 @@ def default_graph_features(graph: KnowledgeGraph) -> GraphFeatures | None:
         return None
     kinds, none = kinds_of(graph), np.zeros((2 * graph.n_relations, 0), dtype=np.float32)
     weights = np.zeros((2, 2 * graph.n_relations + 1, WEIGHTS), dtype=np.float32)
-    weights[..., TEXT], weights[..., KIND] = DEFAULT_TEXT, DEFAULT_KIND
+    weights[..., TEXT], weights[..., KIND] = START[TEXT], DEFAULT_KIND
     return GraphFeatures(
         Vectors([kinds.entities]), none, none, kinds.relations, no_rules(), weights
     )

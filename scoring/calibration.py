@@ -188,7 +188,7 @@ def best_answers(
         known = of_known - of_others
         votes = np.zeros(tails.shape)
         if case_based is not None:
-            votes = case_based.votes(entities, relations, tails)
+            votes = case_based.link_similarity.votes(entities, relations, tails)
         features = _features(links, entities, relations, tails, shares, by_rules, known, votes)
         at, places = np.nonzero(np.isfinite(shares))
         among_best = shares[at, places] - np.logaddexp.reduce(shares, axis=1)[at]

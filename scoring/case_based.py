@@ -36,14 +36,17 @@ class CaseBasedEvidence:
         texts: Vectors of the entities' texts, for similarity by text.
         kge: KGE vectors of the entities, for similarity by KGE vectors.
         rules: Rules of the graph.
+
+    Attributes:
+        link_similarity: Similarity of the entities by what they are linked to.
     """
 
     def __init__(self, links: KnownLinks, texts: Vectors, kge: Vectors, rules: Rules) -> None:
         self._links, self._rules = links, rules
         self._by_text = Analogy(links, EntitySimilarity(texts))
         self._by_kge = Analogy(links, EntitySimilarity(kge))
-        self._link_similarity = LinkSimilarity(links)
-        self._by_links = Analogy(links, self._link_similarity)
+        self.link_similarity = LinkSimilarity(links)
+        self._by_links = Analogy(links, self.link_similarity)
         self._kge = kge
 
     def scores(
@@ -97,18 +100,6 @@ class CaseBasedEvidence:
                 scores[first : first + len(values), np.searchsorted(rows, own)] = values
                 first += len(values)
             yield rows, scores
-
-    def votes(
-        self,
-        entities: NDArray[np.integer],
-        relations: NDArray[np.integer],
-        tails: NDArray[np.integer],
-    ) -> NDArray[np.float64]:
-        """Return the votes for links of the neighbours by links of both ends.
-
-        See :meth:`~ontodex.scoring.link_similarity.LinkSimilarity.votes`.
-        """
-        return self._link_similarity.votes(entities, relations, tails)
 
     def grounds(
         self, text: NDArray[np.float32], entity: int, relation: int, tail: int

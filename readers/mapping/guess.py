@@ -16,8 +16,8 @@ from ontodex.readers.mapping.headers import (
     are_counted,
     entity_header,
     is_key,
+    may_be_parent,
     relation_label,
-    spelt,
     table_of,
 )
 from ontodex.readers.mapping.paths import is_path_name, path_separator
@@ -252,9 +252,6 @@ CODED = 0.1
 SYNONYMS, PARENT = "synonyms", "parent"
 SENTENCES, UNSHARED = "sentences", "texts that few rows share"
 """What :func:`_relation` returns for a column that is no relation."""
-
-PARENTAL = re.compile(r"(?:parent|broader|super) .+|.+ parent")
-"""A name of a column that has parents if its values name rows of the table."""
 
 WORDS = 3
 """Definitions have more words than this in the mean; the names of people or places do not."""
@@ -548,7 +545,7 @@ def _relation(column: str, name: str, entities: EntityRows, table: Table) -> Rel
         why = "codes of another kind"
     else:
         named = sum(n for part, n in values.items() if row(part))
-        if 2 * named > len(links) and any(map(PARENTAL.fullmatch, spelt([name])[0])):
+        if 2 * named > len(links) and may_be_parent(name):
             return PARENT
         rows = len({identifier for identifier, _ in links})
         why = _why_not(values, named, SEVERAL * rows <= len(links))

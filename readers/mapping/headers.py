@@ -27,6 +27,7 @@ __all__ = [
     "are_counted",
     "entity_header",
     "is_key",
+    "may_be_parent",
     "negation_in",
     "relation_label",
     "spelt",
@@ -342,6 +343,20 @@ def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
         else tuple(name.replace(f"{of} ", "") for name in form)
         for form in forms
     ]
+
+
+def may_be_parent(column: str) -> bool:
+    """Return whether a column is named like a parent, of entities of whatever kind.
+
+    >>> may_be_parent("Parent skill"), may_be_parent("super-skill"), may_be_parent("parents")
+    (True, True, False)
+    """
+    words = (*PARENT_OF_KIND, ("super ", ""))
+    return any(
+        form.startswith(before) and form.endswith(after)
+        for form in spelt([column])[0]
+        for before, after in words
+    )
 
 
 def _untyped(name: str) -> str:

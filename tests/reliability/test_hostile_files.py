@@ -1,4 +1,4 @@
-"""Hostile files are read or refused in 10 s and 500 MB; nothing is fetched or printed raw."""
+"""Hostile files are read or refused in 5 s and 500 MB; nothing is fetched or printed raw."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from tests.plain import build_plain
 from tests.reliability.hostile_files import REFUSED, hostile_files
 from tests.shell import run_ontodex
 
-SECONDS = 10
-"""Limit of processor time; the slowest file takes 2 to 4 s, by processor and load."""
-
+SECONDS = 5
 MEGABYTES = 500
 SECRET = "the secret of the house"
 

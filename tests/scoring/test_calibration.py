@@ -205,7 +205,7 @@ def test_the_calibration_is_fitted_to_enough_held_out_triples(
 
     every = list(best_answers(questions, scored, links, [], case_based=case_based))
     for best in every:
-        votes = [case_based.votes(*part) for part in zip(
+        votes = [case_based.link_similarity.votes(*part) for part in zip(
             best.entities[:, None], best.relations[:, None], best.tails[:, None, None], strict=True
         )]  # fmt: skip
         np.testing.assert_allclose(best.features[8], np.ravel(votes))
