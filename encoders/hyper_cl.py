@@ -166,11 +166,20 @@ class HyperCL:
         return self.network.entities(torch.from_numpy(np.ascontiguousarray(embeddings))).numpy()
 
     @torch.inference_mode()
-    def projections(self, relations: Sequence[str]) -> Projections:
-        """Make projections of relations from their texts; those made last are kept."""
+    def projections(
+        self, relations: Sequence[str], embeddings: NDArray[np.float32] | None = None
+    ) -> Projections:
+        """Make projections of relations from their texts; those made last are kept.
+
+        Args:
+            relations: Texts of the relations.
+            embeddings: Embeddings of the texts by the text encoder, of shape (relations, dim), if
+                already computed.
+        """
         made = self._made  # read once, as other threads may replace it
         if made is None or made[0] != tuple(relations):
-            parts = self.network(torch.from_numpy(self.text.encode(relations)))
+            vectors = self.text.encode(relations) if embeddings is None else embeddings
+            parts = self.network(torch.from_numpy(vectors))
             arrays = {name: part.contiguous().numpy() for name, part in parts.items()}
             made = tuple(relations), Projections(residual=self.residual, **arrays)
             self._made = made

@@ -1,19 +1,16 @@
-"""Parts that all training runs share: progress on stderr, checkpoints and output folders."""
+"""Parts that all training runs share: checkpoints and output folders."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import shutil
-import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
-from tqdm import tqdm
-from transformers import TrainerCallback
 
 from ontodex.encoders.locate import (
     CHECKPOINTS,
@@ -28,7 +25,6 @@ from ontodex.errors import TrainingError
 
 __all__ = [
     "CHECKPOINTS",
-    "ProgressOnStderr",
     "clear_checkpoints",
     "clear_model",
     "data_hash",
@@ -44,53 +40,6 @@ _MODEL_FILES = (
     *("*token*.json", "vocab.*", "merges.txt", "*.model"),
 )
 """Name patterns of the files of a text encoder, other than its README."""
-
-
-class ProgressOnStderr(TrainerCallback):
-    """Shows completed steps, loss and remaining time on stderr; stdout is reserved for results.
-
-    Args:
-        quiet: Show nothing.
-        unit: Name of the unit of progress, and number of units per step.
-    """
-
-    def __init__(self, quiet: bool, unit: tuple[str, int] = ("step", 1)) -> None:
-        self._quiet = quiet
-        self._unit, self._each = unit
-        self._bar: tqdm[Any] | None = None
-
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Open the bar."""
-        self._bar = tqdm(
-            total=state.max_steps * self._each,
-            initial=state.global_step * self._each,
-            desc="training",
-            unit=self._unit,
-            file=sys.stderr,
-            disable=self._quiet,
-        )
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Move the bar."""
-        if self._bar is not None:
-            self._bar.update(state.global_step * self._each - self._bar.n)
-
-    def on_log(
-        self,
-        args: Any,
-        state: Any,
-        control: Any,
-        logs: Mapping[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        """Show the loss."""
-        if self._bar is not None and logs and "loss" in logs:
-            self._bar.set_postfix(loss=f"{float(logs['loss']):.3f}", refresh=False)
-
-    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Close the bar."""
-        if self._bar is not None:
-            self._bar.close()
 
 
 def expect_own(folder: Path, own: bool, start: Path | None = None) -> None:

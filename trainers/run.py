@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from ontodex.encoders.device import has_bfloat16
 from ontodex.errors import TrainingError
-from ontodex.trainers.checkpoints import CHECKPOINTS, ProgressOnStderr, last_checkpoint
+from ontodex.trainers.checkpoints import CHECKPOINTS, last_checkpoint
 
-__all__ = ["Run", "expect_finite", "keep_freed_memory", "run_training"]
+__all__ = ["Run", "expect_finite", "keep_freed_memory", "linear_decay", "run_training"]
 
 WARM_UP = 100
 """Largest number of warm-up steps of the learning rate; runs of under 1,000 steps use a tenth."""
@@ -100,7 +100,10 @@ def run_training(
     """
     if run.device == "cpu":
         keep_freed_memory()
+    # The import takes seconds, which runs in memory do not need.
     from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
+
+    from ontodex.trainers.progress import ProgressOnStderr
 
     steps = len(batches)
     groups = [group for group in groups if group["params"]]
@@ -111,7 +114,7 @@ def run_training(
         train_sampling_strategy="sequential",
         learning_rate=groups[0]["lr"],
         lr_scheduler_type="linear",
-        warmup_steps=min(WARM_UP, steps // 10),
+        warmup_steps=_warm_up(steps),
         max_grad_norm=1.0,
         bf16=has_bfloat16(run.device),
         use_cpu=run.device == "cpu",
@@ -140,6 +143,18 @@ def run_training(
     for callback in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(callback)
     trainer.train(resume_from_checkpoint=run.resume)
+
+
+def linear_decay(steps: int) -> Callable[[int], float]:
+    """Return the schedule of :func:`run_training`: the factor of the learning rate at each step."""
+    warm_up = _warm_up(steps)
+    return lambda step: (
+        step / warm_up if step < warm_up else (steps - step) / max(1, steps - warm_up)
+    )
+
+
+def _warm_up(steps: int) -> int:
+    return min(WARM_UP, steps // 10)
 
 
 def keep_freed_memory() -> None:

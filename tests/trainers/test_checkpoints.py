@@ -17,12 +17,12 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError
 from ontodex.graph import KnowledgeGraph, TextSettings, remove
 from ontodex.trainers.checkpoints import (
-    ProgressOnStderr,
     clear_checkpoints,
     data_hash,
     last_checkpoint,
 )
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
+from ontodex.trainers.progress import ProgressOnStderr
 
 FROZEN = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
 FULL = replace(FROZEN, tune="full", start=0, entities=24, save_every=1, encoder_rate=1e-3)

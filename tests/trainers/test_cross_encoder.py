@@ -18,8 +18,8 @@ from ontodex.graph import (
     entity_texts,
     relation_texts,
 )
-from ontodex.trainers.checkpoints import ProgressOnStderr
 from ontodex.trainers.links.cross_encoder import _Batches, train_cross_encoder
+from ontodex.trainers.progress import ProgressOnStderr
 
 QUICK = ontodex.CrossEncoderTraining(steps=40, queries=8, negatives=3, rate=2e-3, max_tokens=16)
 

@@ -18,13 +18,13 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry import poincare, subsumption
 from ontodex.graph import Hierarchy, links_fingerprint
-from ontodex.trainers.checkpoints import ProgressOnStderr
 from ontodex.trainers.data.subsumptions import make_task
 from ontodex.trainers.hierarchies import hit as module
 from ontodex.trainers.hierarchies.hit import HiTModel, train_hit
 from ontodex.trainers.hierarchies.loss import HierarchyLoss
 from ontodex.trainers.hierarchies.rule import measured, valid_f1
 from ontodex.trainers.hierarchies.settings import HiTTraining
+from ontodex.trainers.progress import ProgressOnStderr
 
 FULL = HiTTraining(epochs=4, families=10, evaluations=3, rate=1e-3)
 ADAPTER = replace(FULL, tune="adapter", rank=4, rate=5e-3)

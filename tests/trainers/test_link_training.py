@@ -21,13 +21,13 @@ from ontodex.engine.ranking import evaluate_links
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import GraphBuilder, both_directions, entity_texts, relation_texts, split
-from ontodex.trainers.checkpoints import ProgressOnStderr
-from ontodex.trainers.links import hyper_cl
+from ontodex.trainers.links import frozen
 from ontodex.trainers.links.batches import LinkBatches
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
 from ontodex.trainers.links.loss import LinkLoss
 from ontodex.trainers.links.models import FrozenLinkModel
 from ontodex.trainers.links.validation import ValidationRank
+from ontodex.trainers.progress import ProgressOnStderr
 from ontodex.trainers.text_tower import TextTower, tokenise
 
 FULL = ontodex.HyperCLTraining(
@@ -158,7 +158,7 @@ def test_validation_ranks_as_the_evaluation_does(encoder, small_graph):
 def test_a_run_without_a_number_of_steps_stops_by_validation(
     tmp_path, encoder, small_graph, monkeypatch
 ):
-    monkeypatch.setattr(hyper_cl, "VALIDATIONS", 10)
+    monkeypatch.setattr(frozen, "VALIDATIONS", 10)
     graph = held_out(small_graph)
     settings = ontodex.HyperCLTraining(queries=64, negatives=64, rank=8, width=64, rate=2e-2)
     measured = []
@@ -169,7 +169,7 @@ def test_a_run_without_a_number_of_steps_stops_by_validation(
     made = train_hyper_cl(graph, tmp_path / "m", encoder=encoder, settings=settings, quiet=True)
     best = int(np.argmax(measured))
     assert made.steps == 10 * (best + 1)
-    assert len(measured) == 10 or len(measured) == best + 1 + hyper_cl.PATIENCE
+    assert len(measured) == 10 or len(measured) == best + 1 + frozen.PATIENCE
     assert HyperCL.load(tmp_path / "m", encoder).steps == made.steps
     assert not (tmp_path / "m" / "checkpoints").exists()
     fixed = replace(settings, steps=10)
@@ -182,7 +182,7 @@ def test_a_run_without_a_number_of_steps_stops_by_validation(
 def test_an_interrupted_run_that_stops_by_validation_starts_again(
     tmp_path, encoder, small_graph, monkeypatch
 ):
-    monkeypatch.setattr(hyper_cl, "VALIDATIONS", 10)
+    monkeypatch.setattr(frozen, "VALIDATIONS", 10)
     graph = held_out(small_graph)
     settings = ontodex.HyperCLTraining(queries=64, negatives=64, rank=8, width=64, rate=2e-2)
 
@@ -201,7 +201,6 @@ def test_an_interrupted_run_that_stops_by_validation_starts_again(
         patch.setattr(ValidationRank, "__call__", interrupt)
         with pytest.raises(KeyboardInterrupt):
             trained(tmp_path / "cut")
-    assert list((tmp_path / "cut" / "checkpoints").glob("best.*"))
     again = trained(tmp_path / "cut")
     assert (again.steps, again.fingerprint) == (whole.steps, whole.fingerprint)
     assert not (tmp_path / "cut" / "checkpoints").exists()
@@ -378,3 +377,23 @@ def test_an_encoder_is_evaluated_on_the_texts_that_it_was_trained_on(
         )
     assert asked == [texts, texts, ontodex.TextSettings()]
     assert own == same != other
+
+
+def test_relations_are_encoded_once(tmp_path, encoder, small_graph, monkeypatch):
+    relations, encoded = relation_texts(small_graph), []
+    encode = TextEncoder.encode
+
+    def noted(self, texts):
+        encoded.extend(texts)
+        return encode(self, texts)
+
+    monkeypatch.setattr(TextEncoder, "encode", noted)
+    settings = ontodex.HyperCLTraining(steps=2, queries=16)
+    made = train_hyper_cl(
+        small_graph, tmp_path / "m", encoder=encoder, settings=settings, quiet=True
+    )
+    found = made.projections(relations)
+    assert encoded.count(relations[0]) == 1
+    again = HyperCL.load(tmp_path / "m", encoder).projections(relations)
+    for name, part in again.parts().items():
+        np.testing.assert_allclose(found.parts()[name], part, atol=1e-6)
