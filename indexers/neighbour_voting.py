@@ -37,8 +37,13 @@ __all__ = ["default_voting", "fit_neighbour_voting"]
 MIN_WEIGHT = 0.01
 """Smallest weight of the subsumption score; the weights of neighbour scores are divided by it."""
 
-PRECISION = 1e-3
-"""Precision of the Gaussian prior of the weights; the fit starts at the mean of the prior."""
+PRECISION = 0.1
+"""Precision of the Gaussian prior of the weights; the fit starts at the mean of the prior.
+
+With few questions that the answers separate, weights grow until the prior stops them: at .001, a
+taxonomy of 60 occupations had weights of 500. Ranks of 22 new terms in three such taxonomies are
+the same from .001 to .3, and worse at 3.
+"""
 
 SYNONYM_COSINE = 0.8
 """Cosine of a name and a simulated synonym; real synonyms (Disease Ontology): median .83."""
