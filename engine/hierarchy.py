@@ -377,7 +377,10 @@ class Subsumptions:
                 found = (
                     "from a graph that has no links by a relation such as is_a or rdfs:subClassOf"
                 )
-                remedy = "give the graph a hierarchy and build the index anew"
+                remedy = (
+                    "give the graph a hierarchy, or name a relation that leads to parents "
+                    "(--hierarchy-relation), and build the index anew"
+                )
             raise IndexMismatch(
                 f"{index.path}: expected an index with a HiT encoder, which distinguishes parents "
                 f"from children, found one built {found}; {remedy}, or use similarity search"

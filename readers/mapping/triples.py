@@ -34,6 +34,9 @@ ENDS = (
 
 RELATION = NAMES["relation"]
 
+BETWEEN = ("relation", "relationship", "predicate")
+"""Names of a relation column between two columns of any names: those of heads and of tails."""
+
 RELATION_OF = {
     "node1": ("label",),
     "subject": ("predicate",),
@@ -55,6 +58,8 @@ def triples_mapping(names: Sequence[str]) -> TableMapping | None:
     A header with an id and a label has triples only if its head and tail columns are a known pair,
     such as ``subject`` and ``object``. ``start`` and ``end`` do not count, as they may be
     properties of an entity. In a header of only an id, a relation and a tail, the id is the head.
+    In one of three columns, of which the second is ``relation`` and no other is known, heads come
+    first and tails last.
 
     >>> found = triples_mapping(["id", "subject", "predicate", "object"])
     >>> found.head, found.relation, found.tail
@@ -62,6 +67,8 @@ def triples_mapping(names: Sequence[str]) -> TableMapping | None:
     >>> triples_mapping(["ex:dog", "is_a", "ex:animal"])
     >>> triples_mapping(["id", "relation", "target_label"]).head
     'id'
+    >>> triples_mapping(["animal", "relation", "thing"]).tail
+    'thing'
     >>> triples_mapping(["id", "name", "relation", "target_label"])
     """
     return _triples_mapping(tuple(map(str, names)))
@@ -86,7 +93,8 @@ def _triples_mapping(names: tuple[str, ...]) -> TableMapping | None:
         )
         pairs = list(zip(heads[:1], tails[:1], strict=False))
     if not pairs:
-        return None
+        known = len(names) == 3 and not said.used and 1 in map(places.get, BETWEEN)
+        return of_triples(names, (0, 1, 2)) if known else None
     relation = next(
         (name for name in (*RELATION_OF.get(pairs[0][0], ()), *RELATION) if name in places), None
     )
