@@ -19,9 +19,9 @@ def overview(graph: KnowledgeGraph) -> dict[str, Any]:
 
     Returns:
         ``relations``: for each, ``id``, ``label``, number of ``triples``, and the first as
-        ``example``; and, if the graph has a hierarchy, ``hierarchy``: number of ``entities``,
-        ``roots`` and ``depth`` (the most links on a shortest path from a root), and the
-        ``first_roots``.
+        ``example``; and, if the graph has a hierarchy, ``hierarchy``: its
+        ``relations``, number of ``entities``, ``roots`` and ``depth`` (the most links on a shortest
+        path from a root), and the ``first_roots``.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -31,7 +31,7 @@ def overview(graph: KnowledgeGraph) -> dict[str, Any]:
         >>> found["relations"]
         [{'id': 'is_a', 'label': 'is a', 'triples': 1, 'example': 'dog is a animal'}]
         >>> found["hierarchy"]
-        {'entities': 2, 'roots': 1, 'first_roots': ['animal'], 'depth': 1}
+        {'relations': ['is a'], 'entities': 2, 'roots': 1, 'first_roots': ['animal'], 'depth': 1}
     """
     counts = np.bincount(graph.relations, minlength=graph.n_relations)
     relations = []
@@ -55,6 +55,7 @@ def overview(graph: KnowledgeGraph) -> dict[str, Any]:
         children = np.bincount(hierarchy.links[:, 1], minlength=graph.n_entities)
         roots = hierarchy.roots[np.argsort(-children[hierarchy.roots], kind="stable")]
         found["hierarchy"] = {
+            "relations": [graph.relation_labels[number] for number in graph.hierarchy_relations],
             "entities": len(hierarchy.members),
             "roots": len(roots),
             "first_roots": [graph.labels[row] for row in roots[:ROOTS].tolist()],

@@ -216,7 +216,9 @@ def info(index: IndexPath) -> None:
     from ontodex.storage.index import Index
 
     opened = Index.open(index)
-    typer.echo(json_text({**opened.info(), **overview(opened.graph)}, indent=1))
+    built = opened.info()
+    held = {"path": built["path"], "graph": built["graph"], **overview(opened.graph)}
+    typer.echo(json_text({**held, **built}, indent=1))
 
 
 def verify(index: IndexPath) -> None:

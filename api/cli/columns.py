@@ -27,10 +27,13 @@ def read_rows(path: Path) -> list[list[str]]:
     are those of the input.
 
     Raises:
-        ReadError: If the file is neither text in UTF-8 nor a workbook, or has no rows.
+        ReadError: If there is no such file, it is neither text in UTF-8 nor a workbook, or it has
+            no rows.
     """
     from ontodex.readers.tables.workbooks import is_workbook
 
+    if not path.is_file():
+        raise ReadError("expected a table, found no file of this name; check the path", str(path))
     rows = _workbook_rows(path) if is_workbook(path) else _text_rows(path)
     if not rows:
         raise ReadError("expected a table whose first row names the columns, found none", str(path))

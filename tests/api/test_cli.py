@@ -25,7 +25,9 @@ def test_from_a_file_to_answers(shell, tmp_path, tiny_encoder, small_graph):
     relations = {one["label"]: one for one in json.loads(out)["relations"]}
     assert relations["eats"]["triples"] == 20
     assert relations["eats"]["example"].split(" eats ")[0] in small_graph.labels
+    assert list(json.loads(out))[:4] == ["path", "graph", "relations", "hierarchy"]
     assert json.loads(out)["hierarchy"] == {
+        "relations": ["is a"],
         "entities": 53,
         "roots": 1,
         "first_roots": ["thing"],

@@ -118,3 +118,9 @@ def test_names_are_completed_and_entities_described(shell, small_index):
     assert out.startswith("duck (ex:duck)\n")
     status, _, err = shell("describe", small_index, "dukc")
     assert (status, "found free text 'dukc'" in err) == (1, True)
+
+
+def test_a_missing_table_is_named(shell, small_index):
+    status, out, err = shell("ground", small_index, "nothing.csv")
+    assert (status, out) == (1, "")
+    assert "nothing.csv: expected a table, found no file of this name; check the path" in err

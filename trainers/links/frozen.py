@@ -65,7 +65,7 @@ def train_frozen(
     scores: dict[int, float] = {}
     best: dict[str, torch.Tensor] = {}
     with tqdm(
-        range(1, steps + 1), "projections", unit="step", file=sys.stderr, disable=quiet
+        range(1, steps + 1), "training projections", unit="step", file=sys.stderr, disable=quiet
     ) as bar:
         for step in bar:
             with torch.autocast(device.split(":")[0], torch.bfloat16, has_bfloat16(device)):
