@@ -35,8 +35,6 @@ class BestCheckpoint(TrainerCallback):
         every: Steps between two measurements.
         measure: Returns the validation score of the model; higher is better.
         quiet: Print no scores on stderr.
-        patience: Number of measurements without a better score after which the run ends; 0 to run
-            all steps.
 
     Attributes:
         model: The model in training.
@@ -51,11 +49,9 @@ class BestCheckpoint(TrainerCallback):
         every: int,
         measure: Callable[[], float],
         quiet: bool,
-        patience: int = 0,
     ) -> None:
         self.model, self.folder = model, folder
         self._every, self._measure, self._quiet = every, measure, quiet
-        self._patience = patience
         self.history: list[tuple[int, float]] = []
         if (folder / SCORE).exists():
             self.history = [
@@ -82,9 +78,6 @@ class BestCheckpoint(TrainerCallback):
         self.history.append((step, found))
         (self.folder / f"{SCORE}.tmp").write_text(json.dumps(self.history))
         os.replace(self.folder / f"{SCORE}.tmp", self.folder / SCORE)
-        scores = [value for _, value in self.history]
-        if self._patience and len(scores) - 1 - scores.index(max(scores)) >= self._patience:
-            control.should_training_stop = True
 
     @property
     def weights(self) -> Path:

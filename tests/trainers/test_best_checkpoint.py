@@ -19,17 +19,15 @@ def model():
     return model
 
 
-def run(model, folder, scores, *, every=2, start=0, last=10, stop=None, patience=0):
+def run(model, folder, scores, *, every=2, start=0, last=10, stop=None):
     """Run steps that fill the weights with their number."""
-    scores, control = iter(scores), SimpleNamespace(should_training_stop=False)
-    best = BestCheckpoint(model, folder, every, lambda: next(scores), True, patience)
+    scores = iter(scores)
+    best = BestCheckpoint(model, folder, every, lambda: next(scores), True)
     for step in range(start + 1, (stop or last) + 1):
         with torch.no_grad():
             for weight in model[1].parameters():
                 weight.fill_(step)
-        best.on_step_end(None, SimpleNamespace(global_step=step, max_steps=last), control)
-        if control.should_training_stop:
-            break
+        best.on_step_end(None, SimpleNamespace(global_step=step, max_steps=last), None)
     return best
 
 
@@ -115,13 +113,3 @@ def test_progress_goes_to_stderr(model, tmp_path, capsys):
     best = BestCheckpoint(model, tmp_path, 1, lambda: 0.51234, quiet=False)
     best.on_step_end(None, SimpleNamespace(global_step=1000, max_steps=2000), None)
     assert capsys.readouterr() == ("", "step 1,000: 0.5123 on validation\n")
-
-
-@pytest.mark.parametrize(
-    ("patience", "measured", "wanted"), [(0, 5, 8), (1, 2, 2), (2, 5, 8), (3, 5, 8)]
-)
-def test_a_run_ends_when_its_score_has_not_risen(model, tmp_path, patience, measured, wanted):
-    best = run(model, tmp_path, [0.3, 0.2, 0.4, 0.5, 0.1], patience=patience)
-    assert len(best.history) == measured
-    best.restore()
-    assert weight(model) == wanted

@@ -179,6 +179,37 @@ def test_a_run_without_a_number_of_steps_stops_by_validation(
     )
 
 
+@pytest.mark.parametrize(
+    ("patience", "measured", "wanted"), [(9, 5, 4), (1, 2, 1), (2, 5, 4), (3, 5, 4)]
+)
+def test_a_run_ends_when_its_score_has_not_risen(
+    encoder, small_graph, monkeypatch, patience, measured, wanted
+):
+    monkeypatch.setattr(frozen, "VALIDATIONS", 5)
+    monkeypatch.setattr(frozen, "PATIENCE", patience)
+    vectors = encoder.encode(entity_texts(small_graph))
+    network = make_network(LinkNetworkSettings(encoder.dim, rank=4))
+    model = FrozenLinkModel(
+        network, LinkLoss(), vectors, encoder.encode(relation_texts(small_graph))
+    )
+    scores, seen = iter([0.3, 0.2, 0.4, 0.5, 0.1]), []
+
+    def validate():
+        seen.append({name: weight.clone() for name, weight in model.state_dict().items()})
+        return next(scores)
+
+    batches = LinkBatches(small_graph, steps=5, queries=16)
+    step = frozen.train_frozen(
+        model, batches, rate=0.01, device="cpu", quiet=True, validate=validate
+    )
+    assert (len(seen), step) == (measured, wanted)
+    for name, weight in model.state_dict().items():
+        assert torch.equal(weight, seen[wanted - 1][name])
+    assert not torch.equal(
+        seen[0]["loss.log_inverse"], seen[1]["loss.log_inverse"]
+    )  # the run goes on between validations
+
+
 def test_an_interrupted_run_that_stops_by_validation_starts_again(
     tmp_path, encoder, small_graph, monkeypatch
 ):

@@ -81,12 +81,12 @@ def train_frozen(
             scores[step] = validate()
             model.train()
             bar.set_postfix(validation=f"{scores[step]:.4f}", refresh=False)
-            last = max(scores, key=scores.__getitem__)  # the first of equal scores
-            if last == step:
+            best_step = max(scores, key=scores.__getitem__)  # the first of equal scores
+            if best_step == step:
                 best = {name: weight.clone() for name, weight in model.state_dict().items()}
-            if len(scores) - 1 - list(scores).index(last) >= PATIENCE:
+            if len(scores) - 1 - list(scores).index(best_step) >= PATIENCE:
                 break
     if validate is None:
         return steps
     model.load_state_dict(best)
-    return last
+    return best_step
