@@ -1,4 +1,4 @@
-"""Platt scaling: a logistic curve from scores to probabilities, fitted to labelled pairs."""
+"""Logistic curves from scores to probabilities, fitted to labelled pairs by Newton's method."""
 
 from __future__ import annotations
 
@@ -86,21 +86,7 @@ def platt(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
     targets = np.where(truth, (true + 1) / (true + 2), 1 / (false + 2))
     inputs = np.stack([(scores - middle) / spread, np.ones_like(scores)])
 
-    def loss(curve: Floats) -> float:
-        logits = curve @ inputs
-        return float(np.mean(np.logaddexp(0, logits) - targets * logits))
-
-    curve = np.array([0.0, _logit(true / truth.size)])
-    for _ in range(100):
-        shares = sigmoid(curve @ inputs)
-        gradient = inputs @ (shares - targets) / truth.size
-        bend = (inputs * (shares * (1 - shares))) @ inputs.T / truth.size + 1e-12 * np.eye(2)
-        step, now = np.linalg.solve(bend, gradient), loss(curve)
-        while np.abs(step).max() > 1e-9 and loss(curve - step) > now:
-            step /= 2
-        curve -= step
-        if np.abs(step).max() < 1e-7:
-            break
+    curve = _newton(inputs, targets, np.array([0.0, _logit(true / truth.size)]))
     if curve[0] < 1e-6:
         curve = np.array([1e-6, _logit(true / truth.size)])
     slope = float(curve[0]) / spread
@@ -123,15 +109,46 @@ def regression(scores: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], f
         >>> (np.array(weights) @ scores + offset).round(1).tolist()
         [-5.6, 4.1, -4.1, 5.6]
     """
-    from sklearn.linear_model import LogisticRegression
-
     middle, spread = scores.mean(axis=1, keepdims=True), scores.std(axis=1, keepdims=True)
     spread[spread <= 1e-9 * np.abs(middle)] = 1.0  # a constant score, up to rounding
-    fitted = LogisticRegression(C=WEAK_PENALTY, max_iter=1000).fit(
-        ((scores - middle) / spread).T, truth
+    inputs = np.concatenate([(scores - middle) / spread, np.ones((1, truth.size))])
+    curve = _newton(
+        inputs, truth.astype(np.float64), np.zeros(len(inputs)), 1 / (WEAK_PENALTY * truth.size)
     )
-    weights = fitted.coef_ / spread.T
-    return weights[0].tolist(), float((fitted.intercept_ - weights @ middle).item())
+    weights = curve[:-1] / spread[:, 0]
+    return weights.tolist(), float(curve[-1] - weights @ middle[:, 0])
+
+
+def _newton(inputs: Floats, targets: Floats, curve: Floats, penalty: float = 0.0) -> Floats:
+    """Minimise the mean logistic loss plus ``penalty / 2`` times the squared norm of the weights.
+
+    Args:
+        inputs: Scores of the pairs, and ones in the last row, of shape (scores + 1, n).
+        targets: Wanted probability of each pair, of shape (n,).
+        curve: Weights and offset to start from, of shape (scores + 1,).
+        penalty: Strength of the penalty, which the offset has no part in.
+
+    Returns:
+        The weights and the offset.
+    """
+    ridge = penalty * np.append(np.ones(len(curve) - 1), 0.0)
+
+    def loss(at: Floats) -> float:
+        logits = at @ inputs
+        return float(np.mean(np.logaddexp(0, logits) - targets * logits) + ridge @ at**2 / 2)
+
+    for _ in range(100):
+        shares = sigmoid(curve @ inputs)
+        gradient = inputs @ (shares - targets) / targets.size + ridge * curve
+        bend = (inputs * (shares * (1 - shares))) @ inputs.T / targets.size
+        step = np.linalg.solve(bend + np.diag(ridge + 1e-12), gradient)
+        now = loss(curve)
+        while np.abs(step).max() > 1e-9 and loss(curve - step) > now:
+            step /= 2
+        curve = curve - step
+        if np.abs(step).max() < 1e-7:
+            break
+    return curve
 
 
 def sigmoid(logits: Floats) -> Floats:

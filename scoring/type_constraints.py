@@ -25,6 +25,9 @@ Floats = NDArray[np.float32]
 DIMENSIONS = 64
 """Maximal dimension of a type constraint vector."""
 
+OVERSAMPLED = 10
+"""Further directions in which the randomised decomposition looks (Halko et al. 2011)."""
+
 
 def constraint_basis(triples: NDArray[np.integer], n_entities: int, n_relations: int) -> Floats:
     """Return a vector for each relation, whose products with entity vectors mark known tails.
@@ -49,12 +52,21 @@ def constraint_basis(triples: NDArray[np.integer], n_entities: int, n_relations:
     """
     if 2 * n_relations <= DIMENSIONS:
         return np.eye(2 * n_relations, dtype=np.float32)
-    from sklearn.utils.extmath import randomized_svd
+    import torch
 
-    members = _members(triples, n_entities, n_relations)
-    _, _, directions = randomized_svd(members, min(DIMENSIONS, *members.shape), random_state=0)
+    members = _members(triples, n_entities, n_relations).tocoo()
+    matrix = torch.sparse_coo_tensor(
+        torch.from_numpy(np.stack([members.row, members.col])),
+        torch.from_numpy(members.data),
+        members.shape,
+        check_invariants=True,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        drawn = min(DIMENSIONS + OVERSAMPLED, *members.shape)
+        directions = torch.svd_lowrank(matrix, drawn, niter=4)[2].numpy()[:, :DIMENSIONS]
     basis = np.zeros((2 * n_relations, DIMENSIONS), dtype=np.float32)
-    basis[:, : len(directions)] = directions.T
+    basis[:, : directions.shape[1]] = directions
     return basis
 
 

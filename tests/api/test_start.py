@@ -74,6 +74,21 @@ def test_a_question_imports_what_it_needs(small_index: Path, question: tuple[str
     assert ("tokenizers" in found) == ("an animal of the house" in question)
 
 
+def test_a_build_needs_no_trainer_of_transformers(
+    tmp_path: Path, tiny_encoder: Path, tiny_hit: Path, tiny_gauss: Path
+) -> None:
+    """40 relations, and 60 links to parents, have weights and probabilities fitted to them."""
+    links = [f"thing {k},is a,group {k % 6}" for k in range(60)]
+    links += [f"thing {k},relation {k % 40},thing {(7 * k + 1) % 60}" for k in range(300)]
+    source = tmp_path / "things.csv"
+    source.write_text("\n".join(["head,relation,tail", *links]), encoding="utf-8")
+    encoders = ("--encoder", tiny_encoder, "--hierarchy", tiny_hit, "--entailment", tiny_gauss)
+    found = imported("build", str(source), "-o", str(tmp_path / "things.odx"), *map(str, encoders))
+    assert found >= {"torch", "ontodex.trainers"}
+    slow = {"transformers", "sentence_transformers", "peft", "accelerate", "sklearn"}
+    assert not found & {*slow, "torch._dynamo", "scipy.stats"}
+
+
 def test_the_help_of_all_commands_is_theirs() -> None:
     group = LazyGroup(name="ontodex")
     context = typer.Context(group)

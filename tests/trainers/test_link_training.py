@@ -210,6 +210,22 @@ def test_a_run_ends_when_its_score_has_not_risen(
     )  # the run goes on between validations
 
 
+def test_the_update_is_that_of_adamw() -> None:
+    start = torch.tensor([[1.0, -2.0], [0.5, 3.0]])
+    ours, theirs = (torch.nn.Parameter(start.clone()) for _ in range(2))
+    update = frozen._adamw([ours])
+    optimizer = torch.optim.AdamW([theirs], weight_decay=0.0)
+    for rate in (0.1, 0.05, 0.01):
+        for weights in (ours, theirs):
+            weights.grad = None
+            (weights**2).sum().backward()
+        update(rate)
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.step()
+    assert not torch.equal(ours, start)
+    torch.testing.assert_close(ours, theirs)
+
+
 def test_an_interrupted_run_that_stops_by_validation_starts_again(
     tmp_path, encoder, small_graph, monkeypatch
 ):

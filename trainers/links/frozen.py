@@ -1,7 +1,8 @@
 """Training of a link network on fixed embeddings, in memory.
 
 The runs take seconds to minutes and need no checkpoints, so they do without the Trainer of
-transformers, whose import alone takes seconds.
+transformers, and call AdamW as a function. The import of the Trainer takes seconds, as does that of
+torch._dynamo, which an object of torch.optim needs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable
 
 import torch
+from torch.optim.adamw import adamw
 from tqdm import tqdm
 
 from ontodex.encoders.device import has_bfloat16
@@ -59,8 +61,7 @@ def train_frozen(
         keep_freed_memory()
     model.to(device).train()
     steps, weights = len(batches), list(model.parameters())
-    optimizer = torch.optim.AdamW(weights, rate, weight_decay=0.0, fused=True)
-    decay = torch.optim.lr_scheduler.LambdaLR(optimizer, linear_decay(steps))
+    decay, step_weights = linear_decay(steps), _adamw(weights)
     every = max(1, steps // VALIDATIONS)
     scores: dict[int, float] = {}
     best: dict[str, torch.Tensor] = {}
@@ -72,9 +73,8 @@ def train_frozen(
                 loss = model(batches[step - 1])["loss"]
             loss.backward()
             torch.nn.utils.clip_grad_norm_(weights, 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
-            decay.step()
+            step_weights(rate * decay(step - 1))
+            model.zero_grad()
             if validate is None or (step % every and step < steps):
                 continue
             model.eval()
@@ -90,3 +90,31 @@ def train_frozen(
         return steps
     model.load_state_dict(best)
     return best_step
+
+
+def _adamw(weights: list[torch.nn.Parameter]) -> Callable[[float], None]:
+    """Return a function that updates weights by their gradients, at a given learning rate."""
+    means, squares = ([torch.zeros_like(weight) for weight in weights] for _ in range(2))
+    steps = [torch.zeros((), device=weight.device) for weight in weights]
+
+    @torch.no_grad()
+    def update(rate: float) -> None:
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
+        adamw(
+            list(weights),
+            gradients,
+            means,
+            squares,
+            [],
+            steps,
+            fused=True,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=0.999,
+            lr=rate,
+            weight_decay=0.0,
+            eps=1e-8,
+            maximize=False,
+        )
+
+    return update

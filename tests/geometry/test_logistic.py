@@ -1,0 +1,31 @@
+"""Logistic regression, against scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from ontodex.geometry.logistic import WEAK_PENALTY, regression
+
+
+@pytest.mark.parametrize("kind", ["noisy", "separable", "constant score", "equal scores"])
+def test_the_weights_are_those_of_scikit_learn(kind: str) -> None:
+    random = np.random.default_rng(0)
+    scores = random.normal(size=(3, 500)) * [[0.1], [1.0], [50.0]] + 7.0
+    truth = random.random(500) < 1 / (1 + np.exp(-(scores[1] - 7.0)))
+    if kind == "separable":
+        truth = scores[0] > 7.0
+    elif kind == "constant score":
+        scores[2] = 0.1
+    elif kind == "equal scores":
+        scores[2] = scores[1]
+    middle, spread = scores.mean(axis=1, keepdims=True), scores.std(axis=1, keepdims=True)
+    if kind == "constant score":
+        spread[2] = 1.0
+    theirs = LogisticRegression(C=WEAK_PENALTY, tol=1e-9, max_iter=1000).fit(
+        ((scores - middle) / spread).T, truth
+    )
+    weights, offset = regression(scores, truth)
+    np.testing.assert_allclose(np.array(weights) * spread[:, 0], theirs.coef_[0], atol=1e-3)
+    np.testing.assert_allclose(offset + np.array(weights) @ middle, theirs.intercept_, atol=1e-3)
