@@ -78,7 +78,9 @@ NOTES = [
     "synonym of at most half of the entities that have any; no more than the most questions.",
     "tails: of the held-out triples' heads and relations, the known ones left out; right are the "
     "held-out tails. missing: the best links; right are the held-out triples. parents, children: "
-    "of the entities that were taken out, by their labels; right are the direct ones. ground: the "
+    "of the entities that were taken out, by their labels; right are the direct ones. further "
+    "parents: of entities that have links, the asserted ones left out; right are the held-out "
+    "triples. ground: the "
     "held-out synonyms, and labels of leaves, which no term means any more. entails: the labels "
     "of these leaves and of their parents, which is right, and the reverse and siblings, which "
     "are not.",
@@ -118,6 +120,7 @@ def _of_graph(whole: KnowledgeGraph, most: int, seed: int) -> dict[str, dict[str
         }
         if hierarchy is not None and len(leaves):
             judged["parents"] = _of_terms(engine, "parents", whole, hierarchy, leaves)
+            judged["further parents"] = _of_linked(engine, right, most, order)
             judged["children"] = _of_terms(engine, "children", whole, hierarchy.turned(), inner)
             judged["entails"] = _of_pairs(engine, whole, hierarchy, leaves)
         return {kind: _figures(found) for kind, found in judged.items() if len(found) >= LEAST}
@@ -164,6 +167,25 @@ def _of_terms(
     return [
         (hit.probability, hit.id in own)
         for own, hits in zip(direct, answers, strict=True)
+        for hit in hits
+    ]
+
+
+def _of_linked(
+    engine: ontodex.Engine,
+    right: set[tuple[str, str, str]],
+    most: int,
+    order: np.random.Generator,
+) -> Judged:
+    """Ask for the parents, other than the asserted ones, of entities that have links."""
+    graph = engine.graph
+    upward = [graph.relation_ids[relation] for relation in graph.hierarchy_relations]
+    members = order.permutation(graph.hierarchy(on_cycle="ignore").members)[:most]
+    asked = [graph.ids[row] for row in members.tolist()]
+    answers = engine.parents_batch(asked, TEN, known="exclude")
+    return [
+        (hit.probability, any((child, by, hit.id) in right for by in upward))
+        for child, hits in zip(asked, answers, strict=True)
         for hit in hits
     ]
 

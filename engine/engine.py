@@ -317,10 +317,11 @@ class Engine(LinkQuestions):
         text are added to it, with weights fitted to the graph if it has at least fifty links. The
         score ranks direct parents first. The probability is that of being a direct parent, and
         rises with the score. It is fitted to the asserted parents of some entities, which are
-        treated as new, by the score of the answer and the best scores of the question; the scores
-        of asserted parents, of which an entity rarely has many, make other answers less likely. If
-        the graph has fewer than fifty links, answers have no probability. All entities are ranked
-        exactly, except the entity itself, entities with the same label and its descendants.
+        treated as new, by the score of the answer and the best scores of the question, among them
+        those of asserted parents. A further parent of an entity that has links is less likely: the
+        odds are multiplied by those that an entity with a parent has several. If the graph has
+        fewer than fifty links, answers have no probability. All entities are ranked exactly, except
+        the entity itself, entities with the same label and its descendants.
 
         Args:
             text: An entity or any text.
@@ -398,9 +399,10 @@ class Engine(LinkQuestions):
         """Find doubtful, missing and redundant links of the hierarchy.
 
         Scores and probabilities are those of :meth:`parents`. A doubtful link is an asserted link
-        with a probability of at most 0.5. Missing links are the best pairs of members of the
-        hierarchy that are not ancestor and descendant, share no asserted parent, and have different
-        labels. They are listed whatever their probability, at most five for each child.
+        whose probability would be at most 0.5 if the child were new; most of them are right.
+        Missing links are the best pairs of members of the hierarchy that are not ancestor and
+        descendant, share no asserted parent, and have different labels. They are listed whatever
+        their probability, at most five for each child.
 
         A redundant link is an asserted link that other asserted links imply: its child has another
         parent that is a descendant of its parent. That needs no model, and a redundant link is not

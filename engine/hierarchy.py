@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -106,8 +106,13 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
         ):
             parents = subsumptions.hierarchy.parents(child).astype(np.int64)
             known = subsumptions.above.among(point, parents, len(parents), votes)
-            for pairs, scored in ((asserted, known), (others, (members[best], scores))):
-                probabilities = subsumptions.probabilities("parents", scored[1], total)
+            for pairs, scored, linked in (
+                (asserted, known, False),
+                (others, (members[best], scores), True),
+            ):
+                probabilities = subsumptions.probabilities(
+                    "parents", scored[1], total, linked=linked
+                )
                 if probabilities is None:
                     probabilities = np.full(len(scored[1]), np.nan)
                 pairs.append(_Pairs(np.full(len(probabilities), child), *scored, probabilities))
@@ -230,7 +235,9 @@ def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) 
     ):
         ancestors, descendants = subsumptions.asserted("parents", one.row)
         best = subsumptions.asserted_first("parents", one, point, votes, predicted, k)
-        probabilities = subsumptions.probabilities("parents", best[1], total)
+        probabilities = subsumptions.probabilities(
+            "parents", best[1], total, linked=subsumptions.linked(one)
+        )
         hits = hits_of(subsumptions.graph, best, ancestors, probabilities)
         moving = [_moving(subsumptions, point, parent, below, none) for parent in best[0].tolist()]
         positions.append(
@@ -444,7 +451,7 @@ class Subsumptions:
             best = predicted[0][:k], predicted[1][:k]
             if known != "exclude":
                 best = self.asserted_first(question, one, point, votes, predicted, k)
-            probabilities = self.probabilities(question, best[1], total)
+            probabilities = self.probabilities(question, best[1], total, linked=self.linked(one))
             method = self.methods[question]
             if at in by_search:
                 best, method = merged(predicted[0], by_search[at], k), METHOD_MERGED.format(method)
@@ -568,18 +575,41 @@ class Subsumptions:
         )
 
     def probabilities(
-        self, question: str, scores: NDArray[np.float64], log_sums: NDArray[np.float64] | float
+        self,
+        question: str,
+        scores: NDArray[np.float64],
+        log_sums: NDArray[np.float64] | float,
+        *,
+        linked: bool,
     ) -> NDArray[np.float64] | None:
         """Return the probabilities of answers; ``None`` if none could be fitted.
+
+        They are fitted to entities that are treated as new. An answer about an entity with links
+        is a further parent of a child, and where few children have several parents, it is seldom
+        right: its odds are multiplied by those that a child has several.
 
         Args:
             question: ``"parents"`` or ``"children"``.
             scores: Scores of the answers, with vote offsets.
             log_sums: The log-sum of each answer's question; see :meth:`log_sums`.
+            linked: Whether the entity of the question has links in the asserted hierarchy.
         """
         if question not in self._voting:
             return None
-        return self._voting[question][0].probability(scores, log_sums)
+        log_odds = self._several_parents if linked else 0.0
+        return self._voting[question][0].probability(scores, log_sums, log_odds)
+
+    def linked(self, entity: ResolvedTerm) -> bool:
+        """Return whether an entity has links in the asserted hierarchy; a text has none."""
+        return entity.row is not None and self.hierarchy.has(entity.row)
+
+    @cached_property
+    def _several_parents(self) -> float:
+        """Log odds that a child has several parents, with half a child added to either side."""
+        parents = np.bincount(self.hierarchy.links[:, 0])
+        return math.log(
+            (np.count_nonzero(parents > 1) + 0.5) / (np.count_nonzero(parents == 1) + 0.5)
+        )
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
         """Return the asserted answers, and the entities that would close a cycle as answers.

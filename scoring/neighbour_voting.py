@@ -114,7 +114,10 @@ class NeighbourVoting:
         return rows, np.array([getattr(self, field) for field in fields]) @ scores
 
     def probability(
-        self, scores: NDArray[np.float64], log_sums: NDArray[np.float64] | float
+        self,
+        scores: NDArray[np.float64],
+        log_sums: NDArray[np.float64] | float,
+        log_odds: float = 0.0,
     ) -> NDArray[np.float64] | None:
         """Return the probability that each answer is a direct parent, or child; ``None`` if unfit.
 
@@ -124,11 +127,12 @@ class NeighbourVoting:
         Args:
             scores: Subsumption scores with vote offsets.
             log_sums: The :func:`log_sum` of the question of each score.
+            log_odds: Logarithm of a factor of the odds of all answers.
         """
         if self.curve is None:
             return None
         of_score, of_log_sum, intercept = self.curve
-        return sigmoid(of_score * scores + of_log_sum * log_sums + intercept)
+        return sigmoid(of_score * scores + of_log_sum * log_sums + intercept + log_odds)
 
 
 def log_sum(best: NDArray[np.float64]) -> float:

@@ -16,7 +16,11 @@ from ontodex.graph.prefixes import local_name
 __all__ = ["Audit", "AuditRow", "predicate_of"]
 
 SECTIONS = (
-    ("doubtful", "asserted, and doubtful", "no asserted link has a probability of at most 0.5"),
+    (
+        "doubtful",
+        "asserted, and doubtful (p as if the child were new)",
+        "no asserted link has a probability of at most 0.5",
+    ),
     (
         "missing",
         "not asserted, the best candidates",
@@ -36,10 +40,12 @@ class AuditRow:
         subject_label: Label of the child.
         object_id: CURIE or IRI of the parent.
         object_label: Label of the parent.
-        probability: Probability, by the model alone, that the parent is a direct parent; ``None``
-            if the hierarchy has too few links to fit it.
+        probability: Probability that the parent is a direct parent. That of a missing link is as in
+            :meth:`ontodex.Engine.parents`. That of an asserted link is as if the child were new: it
+            orders the links, and is lower than the share of them that is right, which nothing
+            tells. ``None`` if the hierarchy has too few links to fit it.
         score: Subsumption score of the link.
-        verdict: ``"doubtful"`` for an asserted link with a probability of at most 0.5,
+        verdict: ``"doubtful"`` for an asserted link whose probability is at most 0.5,
             ``"missing"`` for one of the best links that are not asserted, ``"redundant"`` for an
             asserted link that other asserted links imply, whatever its probability.
     """
@@ -113,8 +119,8 @@ class Audit(AnswerTable[AuditRow]):
         Redundant links are left out: they are asserted, and true if the others are.
 
         The predicate is ``skos:broader`` if this relation makes the graph's hierarchy, otherwise
-        ``rdfs:subClassOf``. The confidence of a missing link is its probability, and the confidence
-        of a doubtful link is 1 minus its probability.
+        ``rdfs:subClassOf``. The confidence of a missing link is its probability; a doubtful link
+        has none.
 
         Args:
             license: IRI of the licence of the set.
@@ -125,19 +131,12 @@ class Audit(AnswerTable[AuditRow]):
                 predicate=self._predicate,
                 negated=row.verdict == "doubtful",
                 object=(row.object_id, row.object_label),
-                confidence=_confidence(row),
+                confidence=row.probability if row.verdict == "missing" else None,
             )
             for row in self.rows
             if row.verdict != "redundant"
         ]
         return sssom_table(mappings, self._prefixes, license=license)
-
-
-def _confidence(row: AuditRow) -> float | None:
-    """Return the confidence of a link in SSSOM; of a doubtful link, that it is wrong."""
-    if row.probability is None or row.verdict == "missing":
-        return row.probability
-    return 1 - row.probability
 
 
 def predicate_of(graph: KnowledgeGraph) -> str:

@@ -215,7 +215,7 @@ def test_a_hierarchy_that_is_added_to_an_index_without_one(shell, tmp_path, tiny
 def test_an_audit_in_every_form(shell, small_index):
     status, out, err = shell("audit", small_index, "-k", "3")
     assert (status, err) == (0, "")
-    assert "asserted, and doubtful:" in out
+    assert "asserted, and doubtful (p as if the child were new):" in out
     status, out, _ = shell("audit", small_index, "-k", "3", "--json")
     rows = json.loads(out)["rows"]
     verdicts = [row["verdict"] for row in rows]

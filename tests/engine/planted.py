@@ -118,20 +118,28 @@ def as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
 
 
 def probabilities(
-    subsumptions: Subsumptions, question: str, row: int, scores: np.ndarray
+    subsumptions: Subsumptions, question: str, row: int, scores: np.ndarray, new: bool = False
 ) -> np.ndarray:
-    """Return the probabilities of all entities as answers about an entity, given their scores."""
+    """Return the probabilities of all entities as answers about an entity, given their scores.
+
+    Args:
+        new: The entity counts as new, whether it has links or not.
+    """
     hierarchy = subsumptions.hierarchy
     circular = hierarchy.descendants(row) if question == "parents" else hierarchy.ancestors(row)
     best = np.sort(np.delete(scores, [row, *circular.tolist()]))[-20:]
     of_score, of_log_sum, intercept = subsumptions._voting[question][0].curve
     logits = of_score * scores + of_log_sum * np.log(np.exp(best).sum()) + intercept
-    return 1 / (1 + np.exp(-logits))
+    parents = [len(hierarchy.parents(other)) for other in range(len(scores))]
+    one, several = parents.count(1), sum(count > 1 for count in parents)
+    new = new or row not in hierarchy.links
+    odds = 1.0 if new else (several + 0.5) / (one + 0.5)
+    return odds / (odds + np.exp(-logits))
 
 
-def probabilities_as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
+def probabilities_as_parents(subsumptions: Subsumptions, row: int, new: bool = False) -> np.ndarray:
     """Return the probabilities of all entities as parents of an entity."""
-    return probabilities(subsumptions, "parents", row, as_parents(subsumptions, row))
+    return probabilities(subsumptions, "parents", row, as_parents(subsumptions, row), new)
 
 
 def names(hits: Sequence[Hit]) -> list[str]:
