@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain, islice
 
@@ -344,12 +345,34 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
     builder.replace(alternatives)
     naming = links[np.isin(links[:, 1], list(statements.numbers([rdf.NAMED_BY])))].tolist()
     named_by = {relation: one for one, _, relation in naming if not statements.label(relation)}
-    for number in sorted({relation for _, relation, _ in triples}):
+    relations = sorted({relation for _, relation, _ in triples})
+    _expect_defined([statements.terms[number] for number in relations], problems)
+    for number in relations:
         builder.relation(
             names[number], _relation_label(statements, named_by.get(number, number), is_ontology)
         )
     for head, relation, tail in triples:
         builder.triple(names[head], names[relation], names[tail])
+
+
+def _expect_defined(relations: list[str], problems: Problems) -> None:
+    """Warn of relations that are misspelt terms of OWL, RDF, RDFS or SKOS."""
+    checked = [relation for relation in relations if relation.startswith(CHECKED)]
+    if not checked:
+        return
+    from rdflib import namespace
+
+    defined = {
+        str(term)
+        for vocabulary in (namespace.OWL, namespace.RDF, namespace.RDFS, namespace.SKOS)
+        for term in dir(vocabulary)
+    }
+    for relation in checked:
+        if relation not in defined and (meant := get_close_matches(relation, defined, 1, 0.95)):
+            problems.remark(
+                f"{relation} is no term of its vocabulary, and is read as any other relation; "
+                f"did you mean {meant[0]}?"
+            )
 
 
 def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+
+import pytest
+
 from ontodex.readers import read
 from tests.graph_strategies import says
 
@@ -19,6 +23,25 @@ def test_skos(write) -> None:
         ("ex:cat", "skos:broader", "ex:pet"),
     }
     assert len(graph.hierarchy().links) == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("skos:broder", "core#broader"), ("rdfs:subclassOf", "rdf-schema#subClassOf"), ("", "")],
+)
+def test_a_misspelt_term_is_named(write, written: str, meant: str) -> None:
+    source = write(
+        "a.ttl",
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix ex: <http://x.org/> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        f"ex:dog skos:broader ex:pet ; skos:subject ex:cat ; {written or 'ex:broder'} ex:animal .",
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len(read(source).relation_ids) == 3
+    said = [str(one.message) for one in caught]
+    assert len(said) == bool(meant)
+    assert all("did you mean http" in one and f"{meant}?" in one for one in said)
 
 
 THESAURUS = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
