@@ -283,7 +283,11 @@ class Index:
             "generation": manifest.generation,
             "ontodex": manifest.version,
             "created": manifest.created,
-            "graph": {key: value for key, value in manifest.graph.items() if key != "prefixes"},
+            "graph": {
+                key: value
+                for key, value in manifest.graph.items()
+                if key not in ("prefixes", "hierarchy_relations")  # only those that were named
+            },
             "spaces": {
                 name: {
                     "geometry": info.geometry,

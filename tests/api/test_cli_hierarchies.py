@@ -111,7 +111,9 @@ def test_the_relation_of_the_hierarchy_may_have_any_name(shell, tmp_path, tiny_e
         "build", tmp_path / "pets.tsv", "-o", index, *more, "--hierarchy-relation", "taxon above"
     )
     assert (status, out) == (0, ""), err
-    assert json.loads(shell("info", index)[1])["graph"]["hierarchy_relations"] == ["taxon above"]
+    told = json.loads(shell("info", index)[1])
+    assert told["hierarchy"]["relations"] == ["taxon above"]
+    assert "hierarchy_relations" not in told["graph"]
     status, out, _ = shell("parents", index, "poodle", "--known", "only", "--json")
     assert {hit["id"] for hit in json.loads(out)["hits"]} == {"dog", "animal"}
     (tmp_path / "more.tsv").write_text("hound\ttaxon above\tdog\n")
