@@ -106,13 +106,11 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
         ):
             parents = subsumptions.hierarchy.parents(child).astype(np.int64)
             known = subsumptions.above.among(point, parents, len(parents), votes)
-            for pairs, scored, linked in (
-                (asserted, known, False),
-                (others, (members[best], scores), True),
+            for pairs, scored, entity in (
+                (asserted, known, None),
+                (others, (members[best], scores), child),
             ):
-                probabilities = subsumptions.probabilities(
-                    "parents", scored[1], total, linked=linked
-                )
+                probabilities = subsumptions.probabilities("parents", scored[1], total, entity)
                 if probabilities is None:
                     probabilities = np.full(len(scored[1]), np.nan)
                 pairs.append(_Pairs(np.full(len(probabilities), child), *scored, probabilities))
@@ -235,9 +233,7 @@ def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) 
     ):
         ancestors, descendants = subsumptions.asserted("parents", one.row)
         best = subsumptions.asserted_first("parents", one, point, votes, predicted, k)
-        probabilities = subsumptions.probabilities(
-            "parents", best[1], total, linked=subsumptions.linked(one)
-        )
+        probabilities = subsumptions.probabilities("parents", best[1], total, one.row)
         hits = hits_of(subsumptions.graph, best, ancestors, probabilities)
         moving = [_moving(subsumptions, point, parent, below, none) for parent in best[0].tolist()]
         positions.append(
@@ -451,7 +447,7 @@ class Subsumptions:
             best = predicted[0][:k], predicted[1][:k]
             if known != "exclude":
                 best = self.asserted_first(question, one, point, votes, predicted, k)
-            probabilities = self.probabilities(question, best[1], total, linked=self.linked(one))
+            probabilities = self.probabilities(question, best[1], total, one.row)
             method = self.methods[question]
             if at in by_search:
                 best, method = merged(predicted[0], by_search[at], k), METHOD_MERGED.format(method)
@@ -579,37 +575,38 @@ class Subsumptions:
         question: str,
         scores: NDArray[np.float64],
         log_sums: NDArray[np.float64] | float,
-        *,
-        linked: bool,
+        entity: int | None,
     ) -> NDArray[np.float64] | None:
         """Return the probabilities of answers; ``None`` if none could be fitted.
 
         They are fitted to entities that are treated as new. An answer about an entity with links
         is a further parent of a child, and where few children have several parents, it is seldom
-        right: its odds are multiplied by those that a child has several.
+        right: its odds are multiplied by those that a child with as many parents has a further one.
 
         Args:
             question: ``"parents"`` or ``"children"``.
             scores: Scores of the answers, with vote offsets.
             log_sums: The log-sum of each answer's question; see :meth:`log_sums`.
-            linked: Whether the entity of the question has links in the asserted hierarchy.
+            entity: Row of the entity that the answers are about; ``None`` if it is a text, or to be
+                treated as new.
         """
         if question not in self._voting:
             return None
-        log_odds = self._several_parents if linked else 0.0
+        log_odds = 0.0
+        if entity is not None and self.hierarchy.has(entity):
+            parents = len(self.hierarchy.parents(entity)) if question == "parents" else 1
+            log_odds = self._further_parents[max(1, parents)]
         return self._voting[question][0].probability(scores, log_sums, log_odds)
 
-    def linked(self, entity: ResolvedTerm) -> bool:
-        """Return whether an entity has links in the asserted hierarchy; a text has none."""
-        return entity.row is not None and self.hierarchy.has(entity.row)
-
     @cached_property
-    def _several_parents(self) -> float:
-        """Log odds that a child has several parents, with half a child added to either side."""
-        parents = np.bincount(self.hierarchy.links[:, 0])
-        return math.log(
-            (np.count_nonzero(parents > 1) + 0.5) / (np.count_nonzero(parents == 1) + 0.5)
-        )
+    def _further_parents(self) -> NDArray[np.float64]:
+        """Log odds that a child with so many parents has a further one, of shape (most + 1,).
+
+        Half a child is added to either side.
+        """
+        counts = np.bincount(np.bincount(self.hierarchy.links[:, 0]), minlength=2)
+        more = counts[::-1].cumsum()[::-1] - counts
+        return np.asarray(np.log((more + 0.5) / (counts + 0.5)))
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
         """Return the asserted answers, and the entities that would close a cycle as answers.

@@ -131,9 +131,10 @@ def probabilities(
     of_score, of_log_sum, intercept = subsumptions._voting[question][0].curve
     logits = of_score * scores + of_log_sum * np.log(np.exp(best).sum()) + intercept
     parents = [len(hierarchy.parents(other)) for other in range(len(scores))]
-    one, several = parents.count(1), sum(count > 1 for count in parents)
+    own = max(1, parents[row]) if question == "parents" else 1
+    more = sum(count > own for count in parents)
     new = new or row not in hierarchy.links
-    odds = 1.0 if new else (several + 0.5) / (one + 0.5)
+    odds = 1.0 if new else (more + 0.5) / (parents.count(own) + 0.5)
     return odds / (odds + np.exp(-logits))
 
 
