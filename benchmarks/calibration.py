@@ -235,15 +235,14 @@ def calibration_of(probabilities: Sequence[float], right: Sequence[bool]) -> dic
     """Return how well probabilities distinguish right answers, and how well they are calibrated."""
     true, stated = np.array(right), np.array(probabilities)
     bands = np.array_split(np.argsort(stated), min(BANDS, len(stated)))
+    both = 0 < true.mean() < 1
     return {
         "true": true.mean(),
         "log loss": log_loss(true, stated, labels=[False, True]),
         "log loss of the share that is true": log_loss(
             true, np.full(len(true), true.mean()), labels=[False, True]
         ),
-        "area under the ROC curve": roc_auc_score(true, stated)
-        if 0 < true.mean() < 1
-        else float("nan"),
+        **({"area under the ROC curve": roc_auc_score(true, stated)} if both else {}),
         "calibration error, ten bands": np.mean(
             [abs(stated[band].mean() - true[band].mean()) for band in bands]
         ),

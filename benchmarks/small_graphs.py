@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -131,7 +131,7 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         title=f"Link prediction on {GRAPHS[name]}, beside PyKEEN's tuned models",
         seed=options.seed,
         settings={
-            "graph": repr(graph),
+            "graph": repr(replace(graph, source=name)),
             "minutes of processor time of a search": options.budget,
             "seeds": list(seeds),
             "split": {
