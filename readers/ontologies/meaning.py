@@ -288,6 +288,8 @@ NO_FACTS = (
 )
 """Predicates of ontologies, classes and properties that do not link entities."""
 CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.SKOS)
+ALIKE = 0.8
+"""Least ratio (difflib) of a term that a vocabulary does not have and the one that is meant."""
 
 
 def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Problems) -> None:
@@ -362,17 +364,15 @@ def _expect_defined(relations: list[str], problems: Problems) -> None:
         return
     from rdflib import namespace
 
-    defined = {
-        str(term)
-        for vocabulary in (namespace.OWL, namespace.RDF, namespace.RDFS, namespace.SKOS)
-        for term in dir(vocabulary)
-    }
-    for relation in checked:
-        if relation not in defined and (meant := get_close_matches(relation, defined, 1, 0.95)):
-            problems.remark(
-                f"{relation} is no term of its vocabulary, and is read as any other relation; "
-                f"did you mean {meant[0]}?"
-            )
+    for vocabulary in (namespace.OWL, namespace.RDF, namespace.RDFS, namespace.SKOS):
+        start = str(vocabulary)
+        defined = {str(term).removeprefix(start) for term in dir(vocabulary)}
+        for name in (one.removeprefix(start) for one in checked if one.startswith(start)):
+            if name not in defined and (meant := get_close_matches(name, defined, 1, ALIKE)):
+                problems.remark(
+                    f"{start}{name} is not defined, and is read as any other relation; did you "
+                    f"mean {start}{meant[0]}?"
+                )
 
 
 def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -> str:
