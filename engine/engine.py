@@ -319,9 +319,10 @@ class Engine(LinkQuestions):
         rises with the score. It is fitted to the asserted parents of some entities, which are
         treated as new, by the score of the answer and the best scores of the question, among them
         those of asserted parents. A further parent of an entity that has links is less likely: the
-        odds are multiplied by those that an entity with as many parents has a further one. If the
-        graph has fewer than fifty links, answers have no probability. All entities are ranked
-        exactly, except the entity itself, entities with the same label and its descendants.
+        odds are multiplied by those that an entity with as many parents lacks one, if a twentieth
+        of all links are missing. If the graph has fewer than fifty links, answers have no
+        probability. All entities are ranked exactly, except the entity itself, entities with the
+        same label and its descendants.
 
         Args:
             text: An entity or any text.

@@ -54,6 +54,9 @@ MAX_MISSING = 5
 BATCH = 512
 """Number of children in one block of the audit."""
 
+MISSING = 0.05
+"""Share of links that is supposed to be missing, as in the probabilities of missing links."""
+
 PAIRS = 8192
 """Approximate number of members of the hierarchy in one shard of the audit's search."""
 
@@ -581,7 +584,7 @@ class Subsumptions:
 
         They are fitted to entities that are treated as new. An answer about an entity with links
         is a further parent of a child, and where few children have several parents, it is seldom
-        right: its odds are multiplied by those that a child with as many parents has a further one.
+        right: its odds are multiplied by those that a child with as many parents lacks one.
 
         Args:
             question: ``"parents"`` or ``"children"``.
@@ -600,13 +603,14 @@ class Subsumptions:
 
     @cached_property
     def _further_parents(self) -> NDArray[np.float64]:
-        """Log odds that a child with so many parents has a further one, of shape (most + 1,).
+        """Log odds that a child with so many parents lacks one, of shape (most + 1,).
 
-        Half a child is added to either side.
+        One of m + 1 parents is missing with the probability (m + 1) times :data:`MISSING`. Half a
+        child is added to the children with m parents, and to those with m + 1.
         """
-        counts = np.bincount(np.bincount(self.hierarchy.links[:, 0]), minlength=2)
-        more = counts[::-1].cumsum()[::-1] - counts
-        return np.asarray(np.log((more + 0.5) / (counts + 0.5)))
+        counts = np.bincount(np.bincount(self.hierarchy.links[:, 0]), minlength=2) + 0.5
+        one_more = np.append(counts[1:], 0.5)
+        return np.asarray(np.log(MISSING * np.arange(1, len(counts) + 1) * one_more / counts))
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
         """Return the asserted answers, and the entities that would close a cycle as answers.

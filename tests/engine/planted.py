@@ -132,9 +132,9 @@ def probabilities(
     logits = of_score * scores + of_log_sum * np.log(np.exp(best).sum()) + intercept
     parents = [len(hierarchy.parents(other)) for other in range(len(scores))]
     own = max(1, parents[row]) if question == "parents" else 1
-    more = sum(count > own for count in parents)
+    ratio = (parents.count(own + 1) + 0.5) / (parents.count(own) + 0.5)
     new = new or row not in hierarchy.links
-    odds = 1.0 if new else (more + 0.5) / (parents.count(own) + 0.5)
+    odds = 1.0 if new else 0.05 * (own + 1) * ratio
     return odds / (odds + np.exp(-logits))
 
 
