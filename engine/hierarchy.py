@@ -606,11 +606,13 @@ class Subsumptions:
         """Log odds that a child with so many parents lacks one, of shape (most + 1,).
 
         One of m + 1 parents is missing with the probability (m + 1) times :data:`MISSING`. Half a
-        child is added to the children with m parents, and to those with m + 1.
+        child is added to the children with m parents, and to those with m + 1. No log odds are
+        above 0: a further parent is never likelier than a parent of a new term.
         """
         counts = np.bincount(np.bincount(self.hierarchy.links[:, 0]), minlength=2) + 0.5
         one_more = np.append(counts[1:], 0.5)
-        return np.asarray(np.log(MISSING * np.arange(1, len(counts) + 1) * one_more / counts))
+        odds = MISSING * np.arange(1, len(counts) + 1) * one_more / counts
+        return np.asarray(np.log(np.minimum(1.0, odds)))
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
         """Return the asserted answers, and the entities that would close a cycle as answers.

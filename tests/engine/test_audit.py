@@ -95,6 +95,18 @@ def test_doubtful_links_are_the_least_likely(planted: Subsumptions, votes: bool)
         assert row.probability == pytest.approx(likely[parent])
 
 
+def test_a_further_parent_is_never_likelier_than_one_of_a_new_term() -> None:
+    builder = GraphBuilder("many with two parents")
+    for name in map(str, range(30)):
+        builder.triple(f"ex:{name}", "is_a", "ex:r")
+        builder.triple(f"ex:{name}", "is_a", "ex:s")
+    builder.triple("ex:one", "is_a", "ex:r")
+    both = plant(builder.build(), {}, {})
+    row, scores = both.graph.find("ex:one")[0], np.array([-1.0, 2.0])
+    found = both.probabilities("parents", scores, 0.0, row)
+    assert np.array_equal(found, both.probabilities("parents", scores, 0.0, None))
+
+
 def test_pairs_of_namesakes_are_not_missing_links() -> None:
     builder = GraphBuilder("twins")
     for name, label in (
