@@ -40,6 +40,7 @@ from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.arrays import distinct, within
 from ontodex.graph.names import NameKind, normalise
 from ontodex.scoring.graph_features import Offsets
+from ontodex.scoring.lexicon import Lexicon
 from ontodex.scoring.name_evidence import NameEvidence
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.neighbour_voting import COMPETING, NeighbourVotes, NeighbourVoting, log_sum
@@ -694,7 +695,7 @@ def _voting(
     votes = NeighbourVotes(
         hierarchy,
         EntitySimilarity(known),
-        NameEvidence(hierarchy, index.graph.labels, resources.name_similarity),
+        NameEvidence(hierarchy, index.graph, resources.name_similarity, Lexicon.load()),
     )
 
     def encode(texts: list[str]) -> Points:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ontodex.graph import KnowledgeGraph
+from ontodex.scoring.lexicon import Lexicon
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 
 __all__ = ["Spelling", "similar_names"]
@@ -42,7 +43,8 @@ def similar_names(
 class Spelling:
     """Corrects the words of a query that neither the graph nor the text encoder knows.
 
-    A word that the text encoder knows is not misspelt, even if no name of the graph has it.
+    A word that the text encoder knows is not misspelt, even if no name of the graph has it. Nor is
+    a word of the lexicon: the encoder divides many that are less usual, such as *waistcoat*.
 
     Args:
         graph: The graph.
@@ -58,8 +60,12 @@ class Spelling:
     ) -> None:
         self._graph, self._names, self._knows = graph, names, knows
 
-    def corrected(self, text: str) -> tuple[str | None, float]:
+    def corrected(self, text: str, lexicon: Lexicon | None = None) -> tuple[str | None, float]:
         """Return a query with its unknown words replaced, and the share of unknown words.
+
+        Args:
+            text: The query.
+            lexicon: Words that are known as well.
 
         Returns:
             The query in lower case and without accents, ``None`` if no word is replaced; and of its
@@ -70,7 +76,8 @@ class Spelling:
         found = {
             word: nearest
             for word, known in zip(words, self._knows(words), strict=True)
-            if not known and (nearest := self._nearest(word)) != word
+            if not (known or (lexicon is not None and lexicon.knows(word)))
+            and (nearest := self._nearest(word)) != word
         }
         made = WORD.sub(lambda match: found.get(match[0]) or match[0], query)
         return None if made == query else made, len(found) / max(1, len(words))

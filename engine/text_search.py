@@ -24,7 +24,7 @@ from ontodex.engine.spelling import Spelling
 from ontodex.geometry.cosine import score_pairs
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph
-from ontodex.graph.arrays import runs
+from ontodex.graph.arrays import distinct, runs
 from ontodex.graph.sentences import label_parts, sentences
 from ontodex.graph.text import in_words
 from ontodex.scoring.lexicon import Lexicon, plurals
@@ -117,7 +117,7 @@ class Query:
             words.
         candidates: Entities with names like one of the further texts that are not of ``near``.
         definitions: Definitions of the query, if it is a noun of the lexicon.
-        unknown: Share of the words that neither the graph nor the text encoder knows.
+        unknown: Share of the words that neither the graph, the text encoder nor the lexicon knows.
         written: Entities that have a name that only writes the query otherwise.
     """
 
@@ -378,7 +378,7 @@ class TextSearch:
         if term.row is not None:
             return Query(term, [names.find(term.resolution.label)])
         text = term.words
-        corrected, unknown = self.spelling.corrected(text)
+        corrected, unknown = self.spelling.corrected(text, self.lexicon if lexicon else None)
         forms, abbreviated, written = [], [], no_rows()
         if term.resolution.id is None:  # the query is no name
             written = np.array(self.forms.named(text), dtype=np.int64)
@@ -455,8 +455,8 @@ class TextSearch:
             rows[len(rows) - len(query.definitions) :]
             for query, rows in zip(queries, vectors, strict=True)
         ]
-        return [
-            np.setdiff1d(
+        found = [
+            distinct(
                 np.concatenate(
                     [
                         rows,
@@ -465,17 +465,18 @@ class TextSearch:
                         *(_nearest(near, CANDIDATES) for near in query.near),
                         *query.candidates,
                     ]
-                ).astype(np.int64),
-                left_out,
+                ).astype(np.int64)
             )
-            for query, rows, defined, own_definitions, left_out in zip(
+            for query, rows, defined, own_definitions in zip(
                 queries,
                 self._similar(own, most, exclude),
                 self._defined(own),
                 defining,
-                exclude,
                 strict=True,
             )
+        ]
+        return [
+            rows[~np.isin(rows, left_out)] for rows, left_out in zip(found, exclude, strict=True)
         ]
 
     def _similar(
@@ -509,9 +510,9 @@ class TextSearch:
         """
         factors = [1.0, *(factor for _, factor in query.others)]
         factors += [DEFINING] * len(query.definitions)
-        spellings = len(query.near)
         stored = self._searcher.vectors
-        texts = _products(vectors[:spellings], stored[rows], factors[:spellings])
+        asked = 1 + len(query.others)
+        texts = _products(vectors[:asked], stored[rows], factors[:asked])
         letters = np.zeros(len(rows))
         for near, similarity in query.near:
             places = np.searchsorted(near, rows).clip(max=max(0, len(near) - 1))
@@ -522,7 +523,6 @@ class TextSearch:
             letters[self._has_part(query.term.words, rows)] = 1.0
         names = self._best_names(vectors, factors, rows)
         if self._definitions is not None and query.term.row is None:
-            asked = 1 + len(query.others)
             cosines = self._best_definitions(vectors[:asked], factors[:asked], rows)
             names = np.maximum(names, cosines)
         words = self._has_words(query.term.words, rows, letters)

@@ -22,7 +22,6 @@ from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy, scores_of
 from ontodex.indexers.hierarchy_rule import CANDIDATES, held_out_links
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.name_evidence import NAME_SCORES, NameEvidence
-from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.neighbour_voting import (
     COMPETING,
     SCORES,
@@ -61,14 +60,15 @@ MIN_SLOPE = 1e-6
 """Smallest weight of the score in the probability: a higher score is never less likely."""
 
 USUAL = {
-    "parents": NeighbourVoting(itself=6.0, parents=6.0, relative=True),
+    "parents": NeighbourVoting(itself=6.0, parents=6.0, hypernyms=9.0, relative=True),
     "children": NeighbourVoting(itself=1.276),
 }
 """Default weights for each question, multiplied by the slope of the encoder's rule.
 
 Those for parents were chosen on 114 small parts of Schema.org, Brick and EDAM, of one branch or
-several. That for children was fitted to small parts of WordNet, Schema.org and the Human Phenotype
-Ontology.
+several; that of hypernyms on 19 small parts of five vocabularies of products, plants, hazards, food
+and places. That for children was fitted to small parts of WordNet, Schema.org and the Human
+Phenotype Ontology.
 """
 
 
@@ -85,14 +85,17 @@ def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
     """
     return {
         question: replace(
-            usual, itself=usual.itself / rule.slope, parents=usual.parents / rule.slope
+            usual,
+            itself=usual.itself / rule.slope,
+            parents=usual.parents / rule.slope,
+            hypernyms=usual.hypernyms / rule.slope,
         )
         for question, usual in USUAL.items()
     }
 
 
 def fit_neighbour_voting(
-    hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors, names: NameSimilarity
+    hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors, names: NameEvidence
 ) -> dict[str, NeighbourVoting]:
     """Fit the weights of the evidence of neighbours and names for direct parents (or children).
 
@@ -108,7 +111,7 @@ def fit_neighbour_voting(
         hit: The encoder, with the rule of :func:`~ontodex.indexers.hierarchy_rule.with_rule`.
         embedded: The hierarchy and its points; ``None`` if it is too small to fit weights to.
         texts: Vectors of the text space, by which neighbours are found.
-        names: Trigrams of the entities' names.
+        names: Evidence of the entities' names.
 
     Returns:
         The weights for ``"parents"`` and ``"children"``, each with the curve from scores to
@@ -118,11 +121,7 @@ def fit_neighbour_voting(
         return {}
     links, rule = held_out_links(hit, embedded), hit.rule
     links = embedded.hierarchy.links if links is None else links
-    votes = NeighbourVotes(
-        embedded.hierarchy,
-        EntitySimilarity(texts),
-        NameEvidence(embedded.hierarchy, embedded.labels, names),
-    )
+    votes = NeighbourVotes(embedded.hierarchy, EntitySimilarity(texts), names)
     order, found = embedded.order, {}
     for question in SCORES:
         random = np.random.default_rng(0)
@@ -150,7 +149,9 @@ def fit_neighbour_voting(
             asked,
             [(reached, weights @ scores) for reached, scores in scored[: len(asked)]],
         )
-        by_name = dict(zip((*SCORES[question], *NAME_SCORES), weights.tolist(), strict=True))
+        by_name = dict(
+            zip((*SCORES[question], *NAME_SCORES[question]), weights.tolist(), strict=True)
+        )
         found[question] = NeighbourVoting(**by_name, curve=curve)
     return found
 
@@ -178,7 +179,7 @@ def _answer_scores(
     """
     c, groups, hierarchy = embedded.c, embedded.groups, embedded.asserted(question)
     answers = _first_parents(hierarchy, asked, embedded.places)
-    count = len(SCORES[question]) + len(NAME_SCORES)
+    count = len(SCORES[question]) + len(NAME_SCORES[question])
     own = np.zeros((len(asked), 1 + count))
     others = np.zeros((1 + count, len(asked), len(drawn)), dtype=np.float32)
     points, right, wrong = (embedded.points(rows) for rows in (asked, answers, drawn))

@@ -52,6 +52,7 @@ class NeighbourVoting:
         letters: Weight of the similarity of names by trigrams.
         words: Weight of the words that names share.
         voters: Weight of the votes of neighbours by trigrams.
+        hypernyms: Weight of the closeness of words of wider meaning (only for ``"parents"``).
         relative: Whether similarities by text are divided by that of the nearest neighbour, and
             squared. In a small hierarchy even the nearest is often too far to count otherwise.
         curve: Weight of the score, weight of the question's :func:`log_sum`, and intercept of the
@@ -67,6 +68,7 @@ class NeighbourVoting:
     letters: float = 0.0
     words: float = 0.0
     voters: float = 0.0
+    hypernyms: float = 0.0
     relative: bool = False
     curve: tuple[float, float, float] | None = None
 
@@ -107,10 +109,10 @@ class NeighbourVoting:
         Args:
             question: ``"parents"`` or ``"children"``.
             rows: Rows of the answers, ascending, of shape (n,).
-            scores: Scores of the answers by text, of shape (3, n), or by text and names, of shape
-                (6, n); see :meth:`NeighbourVotes.scores`.
+            scores: Scores of the answers by text, of shape (3, n), or by text and names; see
+                :meth:`NeighbourVotes.scores`.
         """
-        fields = (*SCORES[question], *NAME_SCORES)[: len(scores)]
+        fields = (*SCORES[question], *NAME_SCORES[question])[: len(scores)]
         return rows, np.array([getattr(self, field) for field in fields]) @ scores
 
     def probability(
@@ -197,7 +199,8 @@ class NeighbourVotes:
 
         Yields:
             For each query, the rows of candidates with a score, ascending, and their scores,
-            ``float64`` of shape (3, rows); with evidence of names, of shape (6, rows).
+            ``float64`` of shape (3, rows); with evidence of names, the scores of
+            :data:`~ontodex.scoring.name_evidence.NAME_SCORES` are below them.
         """
         by_text = self._by_text(question, vectors, rows, relative)
         if self._names is None:

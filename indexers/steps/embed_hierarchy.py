@@ -10,6 +10,8 @@ from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
 from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
 from ontodex.indexers.neighbour_voting import default_voting, fit_neighbour_voting
 from ontodex.indexers.step import Build, Space, Step
+from ontodex.scoring.lexicon import Lexicon
+from ontodex.scoring.name_evidence import NameEvidence
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.neighbour_voting import NeighbourVoting
 from ontodex.storage.space_names import HIERARCHY, TEXT
@@ -68,14 +70,16 @@ class FitHierarchy(Step):
             )
         encoder = with_rule(encoder, embedded)
         build.encoders = dataclasses.replace(build.encoders, hierarchy=encoder)
-        if build.inputs.update_of is None:
+        voting = {}
+        if build.inputs.update_of is None and self._hierarchy is not None:
+            graph = build.inputs.graph
             voting = fit_neighbour_voting(
                 encoder,
                 embedded,
                 Vectors([build.spaces[TEXT].vectors]),
-                NameSimilarity.of(build.inputs.graph),
+                NameEvidence(self._hierarchy, graph, NameSimilarity.of(graph), Lexicon.load()),
             )
-        else:
+        elif build.inputs.update_of is not None:
             stored = build.inputs.update_of.manifest.neighbour_voting
             voting = NeighbourVoting.read(
                 stored, str(build.inputs.update_of.folder / "manifest.json")

@@ -1,4 +1,4 @@
-"""Words of the same meaning, and definitions of words, from WordNet 3.0 (Fellbaum 1998)."""
+"""Words of the same meaning, of wider meaning, and definitions: WordNet 3.1 (Fellbaum 1998)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,38 @@ import numpy as np
 
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 
-__all__ = ["DEFINITIONS_FILE", "FILE", "Lexicon", "definition_lines", "lines_of", "plurals"]
+__all__ = [
+    "DEFINITIONS_FILE",
+    "FILE",
+    "HYPERNYMS_FILE",
+    "Lexicon",
+    "definition_lines",
+    "hypernym_lines",
+    "lines_of",
+    "plurals",
+]
 
 FILE = Path(__file__).with_name("synonyms.txt")
 """The lines of :func:`lines_of`; made by ``tools/make_lexicon.py``."""
 
 DEFINITIONS_FILE = Path(__file__).with_name("definitions.txt")
 """The lines of :func:`definition_lines`; made by the same tool."""
+
+HYPERNYMS_FILE = Path(__file__).with_name("hypernyms.txt")
+"""The lines of :func:`hypernym_lines`; made by the same tool."""
+
+SYNSET = "#"
+"""What the key of a line about a synset begins with; no lemma does."""
+
+FARTHER, LESS_USUAL, LAST_WORDS = 0.7, 0.5, 0.7
+"""Factors of the closeness of a hypernym.
+
+They are for each further step up, for each sense before that of the step, and for a text whose
+last words alone are a noun of the lexicon.
+"""
+
+PREPOSITION = re.compile(r" (?:by|for|from|in|of|on|to|with) ")
+"""What the noun that a phrase names stands before."""
 
 LONGEST = 3
 """Largest number of words that are replaced together."""
@@ -75,6 +100,31 @@ def definition_lines(definitions: Mapping[str, Sequence[str]]) -> bytes:
     return _sorted_lines((lemma, *own) for lemma, own in definitions.items())
 
 
+def hypernym_lines(
+    senses: Mapping[str, Sequence[Sequence[int]]],
+    synsets: Mapping[int, tuple[Sequence[int], Sequence[str]]],
+) -> bytes:
+    r"""Return a line for each noun and for each synset that is above another.
+
+    The line of a noun has a field for each sense: the numbers of the synsets above it. That of a
+    synset begins with ``#`` and its number; then come the synsets above it, and its lemmas.
+
+    Args:
+        senses: For each noun, the synsets above each of its senses, the most usual first.
+        synsets: For each synset, the synsets above it, and its lemmas.
+
+    >>> hypernym_lines({"sofa": [[4]]}, {4: ([7], ["seat"]), 7: ([], ["furniture"])})
+    b'#4\t7\tseat\n#7\t\tfurniture\nsofa\t4\n'
+    """
+
+    def field(numbers: Sequence[int]) -> str:
+        return " ".join(map(str, numbers))
+
+    nouns = ((noun, *map(field, above)) for noun, above in senses.items())
+    wider = ((f"{SYNSET}{at}", field(above), *own) for at, (above, own) in synsets.items())
+    return _sorted_lines((*nouns, *wider))
+
+
 def _sorted_lines(rows: Iterable[Iterable[str]]) -> bytes:
     return b"".join(sorted(("\t".join(row) + "\n").encode() for row in rows))
 
@@ -87,6 +137,7 @@ class Lexicon:
     Args:
         lines: The lines of :func:`lines_of`, in memory or mapped.
         definitions: The lines of :func:`definition_lines`, likewise.
+        hypernyms: The lines of :func:`hypernym_lines`, likewise.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -97,23 +148,43 @@ class Lexicon:
         >>> lexicon = Lexicon(lines_of([("lift", "elevator"), ("lift", "rise")]))
         >>> lexicon.variants("lifts", names, 5)
         ['elevator']
+        >>> lexicon.knows("lifts"), lexicon.knows("lifft")
+        (True, False)
         >>> lexicon = Lexicon(b"", definition_lines({"lift": ["a box that goes up and down"]}))
         >>> lexicon.definitions("Lifts")
         ['a box that goes up and down']
+        >>> above = hypernym_lines({"sofa": [[4]]}, {4: ([7], ["seat"]), 7: ([], ["furniture"])})
+        >>> lexicon = Lexicon(b"", hypernyms=above)
+        >>> lexicon.hypernyms("sofas")
+        {'seat': 1.0, 'furniture': 0.7}
     """
 
-    def __init__(self, lines: bytes | mmap.mmap, definitions: bytes | mmap.mmap = b"") -> None:
-        self._lines, self._definitions = lines, definitions
+    def __init__(
+        self,
+        lines: bytes | mmap.mmap,
+        definitions: bytes | mmap.mmap = b"",
+        hypernyms: bytes | mmap.mmap = b"",
+    ) -> None:
+        self._lines, self._definitions, self._hypernyms = lines, definitions, hypernyms
 
     @classmethod
     def load(cls) -> Lexicon:
         """Map the words that ontodex ships."""
-        return cls(_mapped(FILE), _mapped(DEFINITIONS_FILE))
+        return cls(_mapped(FILE), _mapped(DEFINITIONS_FILE), _mapped(HYPERNYMS_FILE))
 
     @property
     def words(self) -> list[str]:
         """All lemmas, each once."""
         return [line.split(b"\t", 1)[0].decode() for line in self._lines[:].splitlines()]
+
+    def knows(self, word: str) -> bool:
+        """Return whether a word, as it is or as a lemma, has others of its meaning or is defined.
+
+        Args:
+            word: A word in lower case.
+        """
+        lines = (self._lines, self._definitions)
+        return any(_fields(own, lemma) for lemma in _lemmas(word, ENDINGS) for own in lines)
 
     def definitions(self, name: str) -> list[str]:
         """Return the definitions of a name that is a noun, or the plural of one; else none.
@@ -124,6 +195,46 @@ class Lexicon:
             return []
         found = (_fields(self._definitions, lemma) for lemma in _lemmas(plain(name), PLURALS))
         return next(filter(None, found), [])
+
+    def hypernyms(self, text: str) -> dict[str, float]:
+        """Return the words of wider meaning than a noun or a phrase, and how close each is.
+
+        The closeness of a word is 1 for a synset directly above the most usual sense, and less for
+        synsets farther up and for other senses. Of a phrase that is no noun, the first noun among
+        its last words counts, itself included: *boning knife* is a *knife*.
+
+        Args:
+            text: The noun or phrase.
+
+        Returns:
+            Closeness of each word, between 0 and 1; empty if the lexicon knows no noun of the text.
+        """
+        words = PREPOSITION.split(plain(text), maxsplit=1)[0].split()
+        for start in range(len(words)):
+            noun = " ".join(words[start:])
+            for lemma in _lemmas(noun, PLURALS):
+                if senses := _fields(self._hypernyms, lemma):
+                    found = {lemma: 1.0} if start else {}
+                    return self._above(senses, found, LAST_WORDS if start else 1.0)
+        return {}
+
+    def _above(
+        self, senses: Sequence[str], found: dict[str, float], most: float
+    ) -> dict[str, float]:
+        """Add the lemmas of all synsets above some senses, with their closeness."""
+        for sense, above in enumerate(senses):
+            closeness, level, seen = most * LESS_USUAL**sense, above.split(), set[str]()
+            while level:
+                seen.update(level)
+                wider: dict[str, None] = {}
+                for synset in level:
+                    farther, *lemmas = _fields(self._hypernyms, f"{SYNSET}{synset}")
+                    for lemma in lemmas:
+                        found[lemma] = max(closeness, found.get(lemma, 0.0))
+                    wider.update(dict.fromkeys(farther.split()))
+                level = [synset for synset in wider if synset not in seen]
+                closeness *= FARTHER
+        return found
 
     def variants(self, query: str, names: NameSimilarity, most: int) -> list[str]:
         """Return a query with one to three of its words replaced, in each way that may match.

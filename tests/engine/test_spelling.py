@@ -7,6 +7,7 @@ import pytest
 import ontodex
 from ontodex.engine.spelling import Spelling
 from ontodex.graph import GraphBuilder
+from ontodex.scoring.lexicon import Lexicon, lines_of
 from ontodex.scoring.name_similarity import NameSimilarity
 
 NAMES = ("Restaurant", "BookStore", "recipe", "Café Zürich", "storage box")
@@ -50,6 +51,13 @@ def test_unknown_words_are_replaced_by_the_nearest_of_the_graph(
     spelling, query, corrected, unknown
 ):
     assert spelling.corrected(query) == (None if corrected == query else corrected, unknown)
+
+
+def test_a_word_of_the_lexicon_is_not_misspelt(spelling):
+    lexicon = Lexicon(lines_of([("restaurateur", "host")]))
+    assert spelling.corrected("restaurateurs", lexicon) == (None, 0)
+    assert spelling.corrected("restaurateurs") == ("restaurant", 1)
+    assert spelling.corrected("reciepe", lexicon) == ("recipe", 1)
 
 
 def test_a_misspelt_name_finds_its_entity_first(tmp_path, graph, tiny_encoder):

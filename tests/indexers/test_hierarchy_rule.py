@@ -55,11 +55,12 @@ def names() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def trigrams(names: list[str]) -> NameSimilarity:
+def evidence(names: list[str], hierarchy: Hierarchy) -> NameEvidence:
     builder = GraphBuilder("names")
     for row, name in enumerate(names):
         builder.entity(f"e:{row}", name)
-    return NameSimilarity.of(builder.build())
+    graph = builder.build()
+    return NameEvidence(hierarchy, graph, NameSimilarity.of(graph))
 
 
 def offsets_of(
@@ -67,15 +68,13 @@ def offsets_of(
     rule: NeighbourVoting,
     embedded: EmbeddedHierarchy,
     texts: Vectors,
-    trigrams: NameSimilarity,
+    evidence: NameEvidence,
     asked: np.ndarray,
     vectors: np.ndarray | None = None,
 ) -> list[Offsets]:
     """Return the offsets by texts and names of entities, or of vectors without a name."""
     hierarchy, labels = embedded.hierarchy, embedded.labels
-    votes = NeighbourVotes(
-        hierarchy, EntitySimilarity(texts), NameEvidence(hierarchy, labels, trigrams)
-    )
+    votes = NeighbourVotes(hierarchy, EntitySimilarity(texts), evidence)
     if vectors is not None:
         new, unnamed = np.full(len(asked), -1), [""] * len(asked)
         return list(votes.offsets(question, rule, vectors, new, unnamed))
@@ -130,7 +129,7 @@ def test_an_uninformative_encoder_gives_low_probabilities(
     names: list[str],
     items: np.ndarray,
     tiny_hit: Path,
-    trigrams: NameSimilarity,
+    evidence: NameEvidence,
 ) -> None:
     rng = np.random.default_rng(2)
     shuffled = items[rng.permutation(COUNT)]
@@ -138,9 +137,9 @@ def test_an_uninformative_encoder_gives_low_probabilities(
     hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
     texts = Vectors([rng.normal(size=(COUNT, 24)).astype(np.float32)])
-    rule = fit_neighbour_voting(hit, embedded, texts, trigrams)["parents"]
+    rule = fit_neighbour_voting(hit, embedded, texts, evidence)["parents"]
     asked = np.arange(600, 700)
-    offsets = offsets_of("parents", rule, embedded, texts, trigrams, asked)
+    offsets = offsets_of("parents", rule, embedded, texts, evidence, asked)
     owners, parents, scores = embedded.best_answers(
         "parents", hit.rule, asked, COMPETING, offsets=offsets
     )
@@ -184,7 +183,7 @@ def texts_of(hierarchy: Hierarchy, share: float) -> Vectors:
 
 @pytest.mark.slow
 def test_neighbour_voting_finds_more_parents_with_calibrated_probabilities(
-    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path, trigrams: NameSimilarity
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path, evidence: NameEvidence
 ) -> None:
     hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
@@ -192,8 +191,8 @@ def test_neighbour_voting_finds_more_parents_with_calibrated_probabilities(
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     right = []
     for texts in (texts_of(hierarchy, 2.0), texts_of(hierarchy, 0.0)):
-        rule = fit_neighbour_voting(hit, embedded, texts, trigrams)["parents"]
-        added = offsets_of("parents", rule, embedded, texts, trigrams, asked)
+        rule = fit_neighbour_voting(hit, embedded, texts, evidence)["parents"]
+        added = offsets_of("parents", rule, embedded, texts, evidence, asked)
         owners, parents, scores = embedded.best_answers(
             "parents", hit.rule, asked, COMPETING, offsets=added
         )
@@ -208,7 +207,7 @@ def test_neighbour_voting_finds_more_parents_with_calibrated_probabilities(
 
 @pytest.mark.slow
 def test_neighbour_voting_finds_more_children_with_calibrated_probabilities(
-    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path, trigrams: NameSimilarity
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path, evidence: NameEvidence
 ) -> None:
     hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
@@ -220,9 +219,9 @@ def test_neighbour_voting_finds_more_children_with_calibrated_probabilities(
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     for share in (0.7, 0.0):  # of the parent's text
         texts = Vectors([(noise + share * noise[first]).astype(np.float32)])
-        rule = fit_neighbour_voting(hit, embedded, texts, trigrams)["children"]
+        rule = fit_neighbour_voting(hit, embedded, texts, evidence)["children"]
         assert (rule.parents, rule.ancestors) == (0.0, 0.0)
-        added = offsets_of("children", rule, embedded, texts, trigrams, asked)
+        added = offsets_of("children", rule, embedded, texts, evidence, asked)
         owners, children, scores = embedded.best_answers(
             "children", hit.rule, asked, COMPETING, offsets=added
         )
@@ -236,7 +235,7 @@ def test_neighbour_voting_finds_more_children_with_calibrated_probabilities(
 
 
 def test_children_of_an_entity_are_found_by_other_words_for_it(
-    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path, trigrams: NameSimilarity
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path, evidence: NameEvidence
 ) -> None:
     hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
@@ -246,9 +245,9 @@ def test_children_of_an_entity_are_found_by_other_words_for_it(
         size=(COUNT, 200)
     )  # texts of children are unrelated to those of their parents
     texts = Vectors([noise.astype(np.float32)])
-    rule = fit_neighbour_voting(hit, embedded, texts, trigrams)["children"]
+    rule = fit_neighbour_voting(hit, embedded, texts, evidence)["children"]
     words = (0.8 * noise[asked] + 0.6 * rng.normal(size=(len(asked), 200))).astype(np.float32)
-    offsets = offsets_of("children", rule, embedded, texts, trigrams, asked, words)
+    offsets = offsets_of("children", rule, embedded, texts, evidence, asked, words)
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     right = []
     for added in (offsets, ()):
@@ -258,9 +257,9 @@ def test_children_of_an_entity_are_found_by_other_words_for_it(
 
 
 def test_there_is_no_neighbour_voting_without_a_hierarchy(
-    items: np.ndarray, tiny_hit: Path, trigrams: NameSimilarity
+    items: np.ndarray, tiny_hit: Path, evidence: NameEvidence
 ) -> None:
-    assert fit_neighbour_voting(HiT.load(tiny_hit, "cpu"), None, Vectors([items]), trigrams) == {}
+    assert fit_neighbour_voting(HiT.load(tiny_hit, "cpu"), None, Vectors([items]), evidence) == {}
 
 
 @pytest.mark.parametrize("question", ["parents", "children"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ontodex.graph import GraphBuilder, Hierarchy, KnowledgeGraph
+from ontodex.scoring.lexicon import Lexicon, hypernym_lines
 from ontodex.scoring.name_evidence import NameEvidence
 from ontodex.scoring.name_similarity import NameSimilarity
 
@@ -29,13 +30,13 @@ def graph() -> KnowledgeGraph:
 
 @pytest.fixture(scope="module")
 def evidence(graph: KnowledgeGraph) -> NameEvidence:
-    return NameEvidence(graph.hierarchy(), graph.labels, NameSimilarity.of(graph))
+    return NameEvidence(graph.hierarchy(), graph, NameSimilarity.of(graph))
 
 
 def scores_of(
     evidence: NameEvidence, graph: KnowledgeGraph, question: str, text: str, row: int = -1
 ) -> dict[str, list[float]]:
-    """Return the three scores of each candidate by its label."""
+    """Return the scores of each candidate by its label."""
     [(rows, scores)] = evidence.scores(question, [text], np.array([row]))
     assert (np.diff(rows) > 0).all()
     return {graph.labels[at]: scores[:, place].tolist() for place, at in enumerate(rows.tolist())}
@@ -47,7 +48,7 @@ def test_a_new_term_has_the_term_it_names_and_the_parents_of_like_terms(
     found = scores_of(evidence, graph, "parents", "Acute gastritis")
     rows, cosines = NameSimilarity.of(graph).find("Acute gastritis")
     cosine = {graph.labels[row]: one for row, one in zip(rows.tolist(), cosines, strict=True)}
-    for label, (letters, _, _) in found.items():
+    for label, (letters, *_) in found.items():
         assert letters == pytest.approx(cosine.get(label, 0.0))
     words = {label: scores[1] for label, scores in found.items()}
     assert words["gastritis"] == pytest.approx(1 + 1 / 2)  # its word is among the two
@@ -83,8 +84,25 @@ def test_texts_without_letters_have_no_evidence(
     assert scores_of(evidence, graph, "parents", "") == {}
     alone = NameEvidence(
         Hierarchy(np.zeros(0, int), np.zeros(0, int), ids=graph.ids),
-        graph.labels,
+        graph,
         NameSimilarity.of(graph),
     )
     found = scores_of(alone, graph, "parents", "gastritis")
     assert all(scores[2] == 0.0 for scores in found.values())
+
+
+def test_parents_are_named_by_words_of_wider_meaning() -> None:
+    builder = GraphBuilder("fruit")
+    for child, parent in (("Lime", "Citrus fruits"), ("Citrus fruits", "Fruit"), ("Fruit", "Food")):
+        builder.triple(child, "is_a", parent)
+    fruit = builder.build()
+    above = {1: ([2], ["citrus", "citrus fruit"]), 2: ([], ["fruit"]), 3: ([], ["tree"])}
+    lexicon = Lexicon(b"", hypernyms=hypernym_lines({"clementine": [[1], [3]]}, above))
+    evidence = NameEvidence(fruit.hierarchy(), fruit, NameSimilarity.of(fruit), lexicon)
+    found = scores_of(evidence, fruit, "parents", "small clementines")
+    assert found["Citrus fruits"][3] == 1.0  # a plural of the last word; the closest
+    assert found.get("Fruit", [0.0] * 4)[3] == 0.0  # it is above another
+    assert found.get("Food", [0.0] * 4)[3] == 0.0  # no word names it
+    assert len(next(iter(scores_of(evidence, fruit, "children", "citrus").values()))) == 3
+    usual = NameEvidence(fruit.hierarchy(), fruit, NameSimilarity.of(fruit), Lexicon.load())
+    assert scores_of(usual, fruit, "parents", "clementine")["Citrus fruits"][3] == 1.0
