@@ -19,7 +19,7 @@ from ontodex.geometry.projection import Projections
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import TextSettings, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
-from ontodex.scoring.case_based import RULES
+from ontodex.scoring.case_based import by_rules
 from ontodex.scoring.graph_features import Offsets, add_offsets
 from ontodex.storage.space_names import HYBRID, LINK, TEXT
 
@@ -215,7 +215,7 @@ class LinkQueries:
             return [no_offsets()] * len(rows)
         found = list(case_based.scores(self.entities[rows], rows, relations))
         add_offsets(scores, features.offsets(found, rows, relations))
-        return [(reached, values[RULES]) for reached, values in found]
+        return [(reached, by_rules(values)) for reached, values in found]
 
     def numbers(
         self, entities: Sequence[ResolvedTerm], relations: Sequence[ResolvedTerm], backward: bool

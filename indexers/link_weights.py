@@ -64,11 +64,20 @@ TOLERANCE = 1e-4
 The decrement is the estimated distance to the best weights, in standard errors of the weights.
 """
 
-START = (20.0, 1.0, 0.0, 1.0, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 1.0)
-"""Weights with which the fit starts.
+START = (20.0, 1.5, 0.0, 0.3, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 3.0)
+"""Mean of the prior of the weights, with which the fit starts.
 
-20 for the cosine of texts (a temperature of 0.05), 1 for ComplEx, whose scores are logits, 0 for
-type constraints, 1 for kinds (log-odds), then the weights of case-based evidence.
+20 for the cosine of texts (a temperature of 0.05), 1.5 for ComplEx, whose scores are logits, 0 for
+type constraints, 0.3 for kinds (log-odds), then the weights of case-based evidence. They were
+chosen on held-out links of four graphs of 1,000 to 1,400 triples: dishes, places, and two parts of
+FB15k-237.
+"""
+
+PRIOR = 1000.0
+"""Number of questions that the prior of the weights counts as.
+
+With a hundred questions, weights that only these decide are far from good: rules had a negative
+weight where, by themselves, they ranked better than all scores together.
 """
 
 MIN_WEIGHTS = (0.1, 0.0, -np.inf, 0.0, *[-np.inf] * 7)
@@ -84,9 +93,10 @@ MIN_SCALE = 0.1
 """Smallest factor by which the weights of a relation are scaled; see :func:`fit_weights`."""
 
 SHRINK = 10.0
-"""Number of questions that the prior of a relation's weights counts as.
+"""Number of questions that the prior of a relation's weights counts as, if there are very many.
 
-The mean of the prior is the weights fitted to all relations together.
+The mean of the prior is the weights fitted to all relations together. With n questions in all, the
+prior counts as 1 + :data:`PRIOR` / n times as many.
 """
 
 
@@ -131,29 +141,45 @@ def fit_weights(
         ``float32`` of shape (relations + 1, 11); the last row is for relations that the graph does
         not have.
     """
-    weights = _by_relation(scores, relations, START, POWER, by_direction)
+    weights = _by_relation(scores, relations, START, POWER, by_direction, PRIOR)
     each = weights[scores.groups]
     own = np.einsum("qs,qs->q", each, scores.own)
     others = np.einsum("qs,sqc->qc", each.astype(np.float32), scores.others)
     summed = AnswerScores(own[:, None], others[None], scores.offsets, scores.groups)
-    scales = np.maximum(_by_relation(summed, relations, (1.0,), 0.0, by_direction), MIN_SCALE)
+    scales = np.maximum(_by_relation(summed, relations, (1.0,), 0.0, by_direction, 1.0), MIN_SCALE)
     return np.asarray(np.maximum(weights * scales, MIN_WEIGHTS), dtype=np.float32)
 
 
 def _by_relation(
-    scores: AnswerScores, relations: int, start: Sequence[float], power: float, by_direction: bool
+    scores: AnswerScores,
+    relations: int,
+    start: Sequence[float],
+    power: float,
+    by_direction: bool,
+    count: float,
 ) -> Floats:
-    """Return the weights of each relation and, in the last row, of all relations together."""
+    """Return the weights of each relation and, in the last row, of all relations together.
+
+    Args:
+        scores: Scores of the answers.
+        relations: Number of relations, inverses included.
+        start: Mean of the prior of all weights.
+        power: See :func:`fit`.
+        by_direction: See :func:`fit_weights`.
+        count: Number of questions that the prior counts as.
+    """
     everyone, many = np.zeros_like(scores.groups), max(1, len(scores.groups))
     first = np.array([start])
-    one = _sums(scores, everyone, first, power)[2][0] / many
-    shared = fit(scores, everyone, first, one, power)
+    prior_precision = count * _sums(scores, everyone, first, power)[2][0] / many
+    shared = fit(scores, everyone, first, prior_precision, power)
     prior = np.repeat(shared, relations, axis=0)
     if by_direction:
         direction = (np.arange(relations) >= relations // 2).astype(np.int64)
-        both = fit(scores, direction[scores.groups], np.repeat(first, 2, axis=0), one, power)
+        both = fit(
+            scores, direction[scores.groups], np.repeat(first, 2, axis=0), prior_precision, power
+        )
         prior = both[direction]
-    precision = SHRINK * _sums(scores, everyone, shared, power)[2][0] / many
+    precision = SHRINK * (1 + count / many) * _sums(scores, everyone, shared, power)[2][0] / many
     each = fit(scores, scores.groups, prior, precision, power)
     return np.concatenate([each, shared])
 

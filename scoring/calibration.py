@@ -24,7 +24,7 @@ from ontodex.geometry.logistic import regression, sigmoid
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.case_based import RULES, CaseBasedEvidence
+from ontodex.scoring.case_based import CaseBasedEvidence, by_rules
 from ontodex.scoring.graph_features import GraphFeatures, Offsets, QueryFunction, add_offsets
 from ontodex.scoring.rules import Rules
 
@@ -362,7 +362,7 @@ def fit_calibration(
             )
         found = list(case_based.scores(vectors[entities], entities, relations))
         add_offsets(scores, graph_features.offsets(found, entities, relations))
-        return scores, [(rows, values[RULES]) for rows, values in found]
+        return scores, [(rows, by_rules(values)) for rows, values in found]
 
     from tqdm import tqdm
 

@@ -15,13 +15,20 @@ from ontodex.scoring.link_similarity import LinkSimilarity
 from ontodex.scoring.rules import Rules
 from ontodex.scoring.similarity import EntitySimilarity
 
-__all__ = ["RULES", "CaseBasedEvidence", "Ground"]
+__all__ = ["CaseBasedEvidence", "Ground", "by_rules"]
 
 SCORES = 8
 """Number of scores of a tail; see :meth:`CaseBasedEvidence.scores`."""
 
 RULES = 6
 """Index of the rules' score among the scores of a tail."""
+
+WEAK = 0.05
+"""Confidence of a weak rule.
+
+A rule of this confidence counts for log 2, one of .5 for log 11: in proportion to the confidence,
+the rules of the largest relations, most of them weak, would set the weight of the strong ones.
+"""
 
 Ground = tuple[float, list[tuple[int, int, int]]]
 """One reason for a score: the similarity of an entity, or the confidence of a rule, and the known
@@ -76,7 +83,7 @@ class CaseBasedEvidence:
             - the same two scores, with the similarity of KGE vectors,
             - the same two scores, with the similarity of what the entities are linked to
               (:class:`~ontodex.scoring.link_similarity.LinkSimilarity`),
-            - one score by rules (:class:`~ontodex.scoring.rules.Rules`),
+            - log(1 + s / 0.05), with the score s by rules (:class:`~ontodex.scoring.rules.Rules`),
             - 1 if the tail is a known answer and no other entity is a known head of this relation
               and tail; otherwise 0.
         """
@@ -96,7 +103,7 @@ class CaseBasedEvidence:
             rows = distinct(np.concatenate([own for own, _ in question]))
             scores, first = np.zeros((SCORES, len(rows))), 0
             for own, values in question:
-                values = np.atleast_2d(values)
+                values = np.atleast_2d(np.log1p(values / WEAK) if first == RULES else values)
                 scores[first : first + len(values), np.searchsorted(rows, own)] = values
                 first += len(values)
             yield rows, scores
@@ -141,3 +148,12 @@ class CaseBasedEvidence:
         ends = np.searchsorted(owners[alone], np.arange(1, len(entities) + 1))
         for part in np.split(tails[alone], ends)[:-1]:
             yield part, np.ones(len(part))
+
+
+def by_rules(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores by rules, between 0 and 1, of shape (rows,).
+
+    Args:
+        scores: Scores of tails, of shape (8, rows); see :meth:`CaseBasedEvidence.scores`.
+    """
+    return np.asarray(WEAK * np.expm1(scores[RULES]))

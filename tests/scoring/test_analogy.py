@@ -12,7 +12,7 @@ from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring import analogy as module
 from ontodex.scoring import similarity as similarity_module
 from ontodex.scoring.analogy import Analogy
-from ontodex.scoring.case_based import CaseBasedEvidence
+from ontodex.scoring.case_based import CaseBasedEvidence, by_rules
 from ontodex.scoring.link_similarity import LinkSimilarity
 from ontodex.scoring.rules import mine_rules
 from ontodex.scoring.similarity import EntitySimilarity
@@ -119,7 +119,7 @@ def test_case_based_scores_are_analogies_rules_and_tails_by_the_asked_triple_alo
             )
             wanted[question, 2 * place : 2 * place + 2, reached] = scores.T
         [(reached, found)] = mine_rules(links).scores(links, rows[one], relations[one])
-        wanted[question, 6, reached] = found
+        wanted[question, 6, reached] = np.log1p(found / 0.05)
         for head, relation, tail in known.tolist():
             alone = (known[:, 1:] == (relation, tail)).all(axis=1).sum() == 1
             wanted[question, 7, tail] += alone and (head, relation) == (
@@ -132,6 +132,7 @@ def test_case_based_scores_are_analogies_rules_and_tails_by_the_asked_triple_alo
         made = np.zeros((8, 60))
         made[:, reached] = scores
         assert np.array_equal(made, own)
+        assert np.allclose(by_rules(scores), 0.05 * np.expm1(own[6, reached]))
         assert (np.diff(reached) > 0).all()
     assert all(wanted[:, score].any() for score in range(8))
     assert not wanted[(rows < 0) | (relations < 0)][:, 1:].any()

@@ -19,7 +19,7 @@ from ontodex.scoring.calibration import (
     fit_calibration,
     probabilities,
 )
-from ontodex.scoring.case_based import RULES, SCORES, CaseBasedEvidence
+from ontodex.scoring.case_based import SCORES, CaseBasedEvidence, by_rules
 from ontodex.scoring.graph_features import WEIGHTS, GraphFeatures
 from ontodex.scoring.rules import Rules, no_rules
 
@@ -243,7 +243,7 @@ def test_rules_are_at_their_place_among_case_based_scores() -> None:
         texts[np.array([2])], np.array([2]), np.array([1])
     )
     assert said.shape == (SCORES, len(rows))
-    np.testing.assert_allclose(said[RULES, rows == 3], 0.5)
+    np.testing.assert_allclose(by_rules(said)[rows == 3], 0.5)
 
 
 def test_probabilities_of_a_question_do_not_depend_on_a_constant() -> None:
