@@ -35,7 +35,7 @@ from benchmarks.record import Measured
 from ontodex.engine.ranking import rank_metrics
 from ontodex.graph import KnowledgeGraph
 
-__all__ = ["add_options", "run"]
+__all__ = ["NAMED", "PLACE", "K", "add_options", "answers_of", "metrics_of", "run"]
 
 NAMED = ("lay", "british", "misspelt", "described", "foreign")
 """Kinds of questions that ask which entity a text means."""
@@ -86,13 +86,13 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 shares[name] = _shares(graph, asked_kinds, Path(folder) / f"{name}-links.odx")
                 figures[f"{name} · kind"] = {"tails, heads": _of_kind(shares[name])}
             index = Path(folder) / f"{name}.odx"
-            for kind, found in _of_graph(graph, own, index, options.encoder).items():
-                figures[f"{name} · {kind}"] = {way: _metrics(one) for way, one in found.items()}
+            for kind, found in answers_of(graph, own, index, options.encoder).items():
+                figures[f"{name} · {kind}"] = {way: metrics_of(one) for way, one in found.items()}
                 for way, one in found.items():
                     ranks.setdefault((kind, way), []).extend(one)
     summed: dict[str, Any] = {}
     for (kind, way), all_ranks in ranks.items():
-        summed.setdefault(f"all graphs · {kind}", {})[way] = _metrics(all_ranks)
+        summed.setdefault(f"all graphs · {kind}", {})[way] = metrics_of(all_ranks)
     if shares:
         every = [share for own in shares.values() for share in own]
         summed["all graphs · kind"] = {"tails, heads": _of_kind(every)}
@@ -123,10 +123,17 @@ def run(options: argparse.Namespace) -> list[Measured]:
     ]
 
 
-def _of_graph(
+def answers_of(
     graph: KnowledgeGraph, asked: Sequence[Question], path: Path, encoder: str | None
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the ranks of the right answers, by kind of question and ranker."""
+    """Return the ranks of the right answers, by kind of question and ranker.
+
+    Args:
+        graph: The graph that is asked.
+        asked: The questions; those of other kinds than :data:`NAMED` and :data:`PLACE` are ignored.
+        path: Where the index is built.
+        encoder: Name of the text encoder of the index; ``None`` for the default.
+    """
     kinds: dict[str, dict[str, list[float]]] = {}
     placed = [one for one in asked if one.kind == PLACE]
     with ontodex.build(
@@ -192,7 +199,8 @@ def _ranks(
     }
 
 
-def _metrics(ranks: Sequence[float]) -> dict[str, float]:
+def metrics_of(ranks: Sequence[float]) -> dict[str, float]:
+    """Return the figures of ranks of first right answers."""
     metrics = rank_metrics(np.array(ranks))
     return {
         "questions": float(len(ranks)),

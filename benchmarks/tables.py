@@ -157,6 +157,7 @@ PAGES: dict[str, Page] = {
         ),
     ),
     "everyday": Page("Everyday questions"),
+    "newcomers": Page("Files that nobody prepared"),
     "calibration": Page("Probabilities beside what is right"),
     "entailment": Page(
         "Entailment",

@@ -1,0 +1,222 @@
+"""Files that nobody prepared, asked as a newcomer would: ontodex beside simple baselines.
+
+The five files, their questions and hidden links in ``benchmarks/newcomers`` were written by hand
+before any system was asked; the weights of links and of hypernyms were chosen on them afterwards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ontodex
+from benchmarks.baselines import NOTES, first_right
+from benchmarks.everyday import NAMED, PLACE, K, answers_of, metrics_of
+from benchmarks.everyday_data import Question
+from benchmarks.record import Measured
+from ontodex.graph import KnowledgeGraph
+
+__all__ = ["FILES", "add_options", "hidden_links", "link_baselines", "questions_about", "run"]
+
+FOLDER = Path(__file__).with_name("newcomers")
+
+FILES = {
+    "retail": "retail.csv",
+    "plants": "plants.obo",
+    "jobs": "jobs.ttl",
+    "kitchen": "kitchen.tsv",
+    "geo": "geo.csv",
+}
+"""Products of a department store, parts and diseases of plants, hazards at work, food, places."""
+
+NEW_TAIL = "newtail"
+"""Kind of questions that ask for the tails of an entity that the graph does not have."""
+
+DOUBT = 2.0
+"""Number added to the number of entities with an attribute, in the confidence of a rule."""
+
+Triple = tuple[str, str, str]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this benchmark."""
+    parser.add_argument("--graph", choices=FILES, action="append", help="default: all")
+
+
+def run(options: argparse.Namespace) -> list[Measured]:
+    """Run the benchmark and return its record."""
+    figures: dict[str, Any] = {}
+    ranks: dict[tuple[str, str], list[float]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.graph or FILES:
+            graph = ontodex.read(FOLDER / FILES[name])
+            print(f"{graph!r} …", file=sys.stderr)
+            asked = questions_about(name, graph)
+            named = [one for one in asked if one.kind in (*NAMED, PLACE)]
+            found = answers_of(graph, named, Path(folder) / f"{name}.odx", None)
+            if hidden := hidden_links(name):
+                new = [one for one in asked if one.kind == NEW_TAIL]
+                found |= _of_links(graph, name, hidden, new, Path(folder) / f"{name}-links.odx")
+            for kind, ways in found.items():
+                figures[f"{name} · {kind}"] = {way: metrics_of(own) for way, own in ways.items()}
+                for way, own in ways.items():
+                    ranks[kind, way] += own
+    summed: dict[str, Any] = {}
+    for (kind, way), own in ranks.items():
+        summed.setdefault(f"all graphs · {kind}", {})[way] = metrics_of(own)
+    return [
+        Measured(
+            "newcomers",
+            "Files that nobody prepared",
+            options.seed,
+            {
+                "graphs": options.graph or list(FILES),
+                "split": "files and questions written before any was asked; since then the prior "
+                "of link weights, the weight of hypernyms and the words that count as known were "
+                "chosen on them",
+            },
+            {**summed, **figures},
+            notes=[
+                "Rank of the first right answer; what is not among the first "
+                f"{K} counts as not found.",
+                "lay, british, misspelt, described, foreign, place: as of everyday questions.",
+                "hidden links: tails of triples that were taken out of the file; other true tails "
+                "are left out where they are listed. newtail: tails of an entity that the graph "
+                "does not have.",
+                "frequency: how often an entity is a tail of the relation. similar heads: the 20 "
+                "entities that share most links, by inverse frequency. attribute rules: noisy-or, "
+                "over the links of the head, of the share of the entities with such a link that "
+                f"have the tail, {DOUBT:g} entities more in the denominator.",
+                *NOTES,
+            ],
+        )
+    ]
+
+
+def questions_about(name: str, graph: KnowledgeGraph) -> list[Question]:
+    """Return the questions about a file; their gold are the ids of the labels that are listed."""
+    ids = defaultdict(list)
+    for label, one in zip(graph.labels, graph.ids, strict=True):
+        ids[label].append(one)
+    return [
+        Question(
+            name,
+            PLACE if kind == "parent" else kind,
+            "development",
+            text,
+            tuple(one for label in gold.split("|") for one in ids[label]),
+            "",
+        )
+        for kind, text, gold in _rows(f"{name}.questions.tsv")
+    ]
+
+
+def hidden_links(name: str) -> list[Triple]:
+    """Return the triples that were taken out of a file; none of a file without such."""
+    return list(_rows(f"{name}.hidden.tsv")) if (FOLDER / f"{name}.hidden.tsv").exists() else []
+
+
+def _rows(name: str) -> Iterator[Triple]:
+    with (FOLDER / name).open(encoding="utf-8", newline="") as stream:
+        rows = csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+        next(rows)
+        yield from ((first, second, third) for first, second, third in rows)
+
+
+def _of_links(
+    graph: KnowledgeGraph,
+    name: str,
+    hidden: Sequence[Triple],
+    new: Sequence[Question],
+    path: Path,
+) -> dict[str, dict[str, list[float]]]:
+    """Return the ranks of hidden tails, and of the tails of new entities, by ranker."""
+    true = defaultdict(set)
+    for head, relation, tail in (*hidden, *_rows(f"{name}.alsotrue.tsv")):
+        true[head, relation].add(tail)
+
+    def rank(answers: Sequence[str], triple: Triple) -> float:
+        others = true[triple[:2]] - {triple[2]}
+        return first_right([one for one in answers if one not in others][:K], {triple[2]})
+
+    with ontodex.build(graph, path, hierarchy=False, entailment=False, quiet=True) as engine:
+        answers = engine.tails_batch([triple[:2] for triple in hidden], 2 * K, known="exclude")
+        found = {
+            "tails": [
+                rank([hit.label for hit in hits], triple)
+                for triple, hits in zip(hidden, answers, strict=True)
+            ]
+        }
+        asked = [one.text.split(" => ") for one in new]
+        of_new = engine.tails_batch([(head, relation) for head, relation in asked], K)
+        ranks = [
+            first_right([hit.id for hit in hits], one.gold)
+            for one, hits in zip(new, of_new, strict=True)
+        ]
+    for triple in hidden:
+        for way, ranked in link_baselines(graph, triple[0], triple[1]).items():
+            found.setdefault(way, []).append(rank(ranked, triple))
+    return {"hidden links": found, NEW_TAIL: {"tails": ranks}}
+
+
+def link_baselines(graph: KnowledgeGraph, head: str, relation: str) -> dict[str, list[str]]:
+    """Rank the unknown tails of a head and a relation by the links alone, in three simple ways.
+
+    Args:
+        graph: The graph.
+        head: Label of the head.
+        relation: Label of the relation.
+
+    Returns:
+        The labels of the tails by each way, the best first.
+    """
+    links: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for first, by, last in graph.triples.tolist():
+        ends = graph.labels[first], graph.labels[last]
+        links[ends[0]].add((graph.relation_labels[by], ends[1]))
+        links[ends[1]].add((f"inverse {graph.relation_labels[by]}", ends[0]))
+    having = Counter(link for own in links.values() for link in own)
+    weight = {link: float(np.log(len(links) / count)) for link, count in having.items()}
+    frequency = {tail: count for (by, tail), count in having.items() if by == relation}
+
+    def total(some: set[tuple[str, str]]) -> float:
+        return sum(weight[link] for link in some)
+
+    own = links[head]
+    similarity = {
+        other: total(own & its) / (np.sqrt(total(own) * total(its)) or 1.0)
+        for other, its in links.items()
+        if other != head
+    }
+    by_heads: dict[str, float] = defaultdict(float)
+    for other in sorted(similarity, key=lambda one: -similarity[one])[:20]:
+        for by, tail in links[other]:
+            by_heads[tail] += (by == relation) * similarity[other] ** 2
+    doubt: dict[str, float] = defaultdict(lambda: 1.0)
+    for link in own:
+        together = Counter(
+            tail for its in links.values() if link in its for by, tail in its if by == relation
+        )
+        for tail, count in together.items():
+            doubt[tail] *= 1 - count / (having[link] + DOUBT)
+    scores = {
+        "frequency": {tail: (0.0, count) for tail, count in frequency.items()},
+        "similar heads": {tail: (by_heads[tail], count) for tail, count in frequency.items()},
+        "attribute rules": {tail: (-doubt[tail], count) for tail, count in frequency.items()},
+    }
+    return {
+        way: [
+            tail
+            for tail in sorted(of_way, key=lambda one: of_way[one], reverse=True)
+            if (relation, tail) not in own
+        ]
+        for way, of_way in scores.items()
+    }
