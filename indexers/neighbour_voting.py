@@ -95,7 +95,7 @@ def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
 
 
 def fit_neighbour_voting(
-    hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors, names: NameEvidence
+    hit: HiT, embedded: EmbeddedHierarchy, texts: Vectors, names: NameEvidence
 ) -> dict[str, NeighbourVoting]:
     """Fit the weights of the evidence of neighbours and names for direct parents (or children).
 
@@ -109,15 +109,15 @@ def fit_neighbour_voting(
 
     Args:
         hit: The encoder, with the rule of :func:`~ontodex.indexers.hierarchy_rule.with_rule`.
-        embedded: The hierarchy and its points; ``None`` if it is too small to fit weights to.
+        embedded: The hierarchy and its points.
         texts: Vectors of the text space, by which neighbours are found.
         names: Evidence of the entities' names.
 
     Returns:
         The weights for ``"parents"`` and ``"children"``, each with the curve from scores to
-        probabilities; empty if ``embedded`` is ``None`` or the encoder has no rule.
+        probabilities; empty if the encoder has no rule.
     """
-    if hit.rule is None or embedded is None:
+    if hit.rule is None:
         return {}
     links, rule = held_out_links(hit, embedded), hit.rule
     links = embedded.hierarchy.links if links is None else links

@@ -70,19 +70,17 @@ class FitHierarchy(Step):
             )
         encoder = with_rule(encoder, embedded)
         build.encoders = dataclasses.replace(build.encoders, hierarchy=encoder)
-        voting = {}
-        if build.inputs.update_of is None and self._hierarchy is not None:
-            graph = build.inputs.graph
+        voting, update_of, graph = {}, build.inputs.update_of, build.inputs.graph
+        if update_of is not None:
+            voting = NeighbourVoting.read(
+                update_of.manifest.neighbour_voting, str(update_of.folder / "manifest.json")
+            )
+        elif embedded is not None:
             voting = fit_neighbour_voting(
                 encoder,
                 embedded,
                 Vectors([build.spaces[TEXT].vectors]),
-                NameEvidence(self._hierarchy, graph, NameSimilarity.of(graph), Lexicon.load()),
-            )
-        elif build.inputs.update_of is not None:
-            stored = build.inputs.update_of.manifest.neighbour_voting
-            voting = NeighbourVoting.read(
-                stored, str(build.inputs.update_of.folder / "manifest.json")
+                NameEvidence(embedded.hierarchy, graph, NameSimilarity.of(graph), Lexicon.load()),
             )
         if not voting and encoder.rule is not None:
             voting = default_voting(encoder.rule)
