@@ -35,7 +35,7 @@ BENCHMARKS = {
     "ground": "texts to terms or to none: synonyms, misspelt labels, other terms (needs --data)",
     "calibration": "probabilities beside the share of right answers, for every question",
     "everyday": "lay words, misspelt, described and foreign names, and new terms, on six graphs",
-    "newcomers": "five files that nobody prepared: questions, new terms and hidden links",
+    "newcomers": "files that nobody prepared: questions, new terms and hidden links",
     "conditional-ranking": "entities ranked by similarity under a relation (needs --data)",
     "link-weights": "candidates by which link weights are fitted, on validation (needs --data)",
     "relations": "relation prediction for known entities and for new ones (needs --data)",
