@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 import ontodex
 from benchmarks.baselines import NOTES, first_right
@@ -25,7 +24,7 @@ from benchmarks.everyday_data import Question
 from benchmarks.record import Measured
 from ontodex.graph import KnowledgeGraph
 
-__all__ = ["FILES", "add_options", "hidden_links", "link_baselines", "questions_about", "run"]
+__all__ = ["FILES", "LinkBaselines", "add_options", "hidden_links", "questions_about", "run"]
 
 FOLDER = Path(__file__).with_name("newcomers")
 
@@ -49,6 +48,9 @@ NEW_TAIL = "newtail"
 
 DOUBT = 2.0
 """Number added to the number of entities with an attribute, in the confidence of a rule."""
+
+HEADS = 20
+"""Number of similar heads that vote."""
 
 Triple = tuple[str, str, str]
 
@@ -98,9 +100,10 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 "hidden links: tails of triples that were taken out of the file; other true tails "
                 "are left out where they are listed. newtail: tails of an entity that the graph "
                 "does not have.",
-                "frequency: how often an entity is a tail of the relation. similar heads: the 20 "
-                "entities that share most links, by inverse frequency. attribute rules: noisy-or, "
-                "over the links of the head, of the share of the entities with such a link that "
+                "frequency: how often an entity is a tail of the relation. similar heads: the "
+                f"{HEADS} entities that share most links, by inverse frequency. attribute rules: "
+                "noisy-or, over the links of the head, of the share of the entities with such a "
+                "link that "
                 f"have the tail, {DOUBT:g} entities more in the denominator.",
                 *NOTES,
             ],
@@ -168,62 +171,83 @@ def _of_links(
             first_right([hit.id for hit in hits], one.gold)
             for one, hits in zip(new, of_new, strict=True)
         ]
+    baselines = LinkBaselines(graph)
     for triple in hidden:
-        for way, ranked in link_baselines(graph, triple[0], triple[1]).items():
+        for way, ranked in baselines.ranked(triple[0], triple[1]).items():
             found.setdefault(way, []).append(rank(ranked, triple))
     return {"hidden links": found, NEW_TAIL: {"tails": ranks}}
 
 
-def link_baselines(graph: KnowledgeGraph, head: str, relation: str) -> dict[str, list[str]]:
-    """Rank the unknown tails of a head and a relation by the links alone, in three simple ways.
+class LinkBaselines:
+    """Ranks the unknown tails of a head and a relation by the links alone, in three simple ways.
 
     Args:
         graph: The graph.
-        head: Label of the head.
-        relation: Label of the relation.
-
-    Returns:
-        The labels of the tails by each way, the best first.
     """
-    links: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for first, by, last in graph.triples.tolist():
-        ends = graph.labels[first], graph.labels[last]
-        links[ends[0]].add((graph.relation_labels[by], ends[1]))
-        links[ends[1]].add((f"inverse {graph.relation_labels[by]}", ends[0]))
-    having = Counter(link for own in links.values() for link in own)
-    weight = {link: float(np.log(len(links) / count)) for link, count in having.items()}
-    frequency = {tail: count for (by, tail), count in having.items() if by == relation}
 
-    def total(some: set[tuple[str, str]]) -> float:
-        return sum(weight[link] for link in some)
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        self._links: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        for first, by, last in graph.triples.tolist():
+            ends = graph.labels[first], graph.labels[last]
+            self._links[ends[0]].add((graph.relation_labels[by], ends[1]))
+            self._links[ends[1]].add((f"inverse {graph.relation_labels[by]}", ends[0]))
+        self._having = Counter(link for own in self._links.values() for link in own)
 
-    own = links[head]
-    similarity = {
-        other: total(own & its) / (np.sqrt(total(own) * total(its)) or 1.0)
-        for other, its in links.items()
-        if other != head
-    }
-    by_heads: dict[str, float] = defaultdict(float)
-    for other in sorted(similarity, key=lambda one: -similarity[one])[:20]:
-        for by, tail in links[other]:
-            by_heads[tail] += (by == relation) * similarity[other] ** 2
-    doubt: dict[str, float] = defaultdict(lambda: 1.0)
-    for link in own:
-        together = Counter(
-            tail for its in links.values() if link in its for by, tail in its if by == relation
-        )
-        for tail, count in together.items():
-            doubt[tail] *= 1 - count / (having[link] + DOUBT)
-    scores = {
-        "frequency": {tail: (0.0, count) for tail, count in frequency.items()},
-        "similar heads": {tail: (by_heads[tail], count) for tail, count in frequency.items()},
-        "attribute rules": {tail: (-doubt[tail], count) for tail, count in frequency.items()},
-    }
-    return {
-        way: [
-            tail
-            for tail in sorted(of_way, key=lambda one: of_way[one], reverse=True)
-            if (relation, tail) not in own
-        ]
-        for way, of_way in scores.items()
-    }
+    def ranked(self, head: str, relation: str) -> dict[str, list[str]]:
+        """Return the labels of the tails by each way, the best first.
+
+        Args:
+            head: Label of the head.
+            relation: Label of the relation.
+        """
+        own = self._links[head]
+        having = sorted(self._having.items())  # ties have one order
+        frequency = {tail: count for (by, tail), count in having if by == relation}
+        by_heads, doubt = self._by_heads(head, relation), self._doubt(own, relation)
+        scores = {
+            "frequency": {tail: (0.0, count) for tail, count in frequency.items()},
+            "similar heads": {tail: (by_heads[tail], count) for tail, count in frequency.items()},
+            "attribute rules": {tail: (-doubt[tail], count) for tail, count in frequency.items()},
+        }
+        return {
+            way: [
+                tail
+                for tail in sorted(of_way, key=lambda one: of_way[one], reverse=True)
+                if (relation, tail) not in own
+            ]
+            for way, of_way in scores.items()
+        }
+
+    def _by_heads(self, head: str, relation: str) -> dict[str, float]:
+        """Return the votes of the most similar entities for each tail."""
+        own = self._links[head]
+        similarity = {
+            other: self._weight(own & its)
+            / (math.sqrt(self._weight(own) * self._weight(its)) or 1.0)
+            for other, its in self._links.items()
+            if other != head
+        }
+        votes: dict[str, float] = defaultdict(float)
+        for other in sorted(similarity, key=lambda one: -similarity[one])[:HEADS]:
+            for by, tail in self._links[other]:
+                votes[tail] += (by == relation) * similarity[other] ** 2
+        return votes
+
+    def _doubt(self, own: set[tuple[str, str]], relation: str) -> dict[str, float]:
+        """Return the product, over some links, of the doubts that a tail goes with the link."""
+        doubt: dict[str, float] = defaultdict(lambda: 1.0)
+        for link in sorted(own):
+            together = Counter(
+                tail
+                for its in self._links.values()
+                if link in its
+                for by, tail in its
+                if by == relation
+            )
+            for tail, count in together.items():
+                doubt[tail] *= 1 - count / (self._having[link] + DOUBT)
+        return doubt
+
+    def _weight(self, links: set[tuple[str, str]]) -> float:
+        """Return the sum of the inverse entity frequencies of some links."""
+        return math.fsum(math.log(len(self._links) / self._having[link]) for link in links)

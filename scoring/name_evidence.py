@@ -95,8 +95,7 @@ class NameEvidence:
             scores[0, at_near] = cosines
             scores[1, at_near] = self._by_words(question, text, near)
             np.add.at(scores[2], at_voted, weights[owners])
-            if question == "parents":
-                scores[3, at_wider] = closeness
+            scores[3:, at_wider] = closeness
             other = rows_of_one != row
             yield rows_of_one[other].astype(np.int64), scores[:, other]
 

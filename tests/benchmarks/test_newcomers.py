@@ -36,7 +36,7 @@ def test_baselines_rank_tails_by_the_links_alone() -> None:
         builder.triple(dish, "allergen", "gluten")
     builder.triple("quiche", "has", "egg")
     builder.triple("quiche", "allergen", "milk")
-    found = newcomers.link_baselines(builder.build(), "quiche", "allergen")
+    found = newcomers.LinkBaselines(builder.build()).ranked("quiche", "allergen")
     assert found == {
         "frequency": ["gluten", "eggs"],
         "similar heads": ["eggs", "gluten"],
