@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import GraphError, UnknownRelation, nearest
+from ontodex.graph.arrays import Keys, distinct, runs
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.equivalents import through_equivalents
 from ontodex.graph.hierarchy import Hierarchy
@@ -195,6 +196,30 @@ class KnowledgeGraph:
         linked = np.union1d(self.outgoing(entity)[1], self.incoming(entity)[1])
         others: NDArray[np.int32] = linked[linked != entity].astype(np.int32)
         return others
+
+    def linked(self, entities: NDArray[np.int64], most: int) -> tuple[Keys, Keys]:
+        """Return other entities that share a triple with each of many entities.
+
+        Args:
+            entities: Rows.
+            most: Largest number of triples of an entity that are looked at, in each direction.
+
+        Returns:
+            For each (entity, other entity) pair, the position in ``entities`` and the row of the
+            other one, both of shape (pairs,); pairs are distinct and ascending.
+        """
+        wanted = entities.astype(np.int32)  # another type would convert the columns
+        keys = []
+        for column in (self.heads, self._sorted_tails):
+            starts = np.searchsorted(column, wanted)
+            counts = np.searchsorted(column, wanted, side="right") - starts
+            owners, places = runs(starts, np.minimum(counts, most))
+            forward = column is self.heads
+            others = self.tails[places] if forward else self.heads[self.by_tail[places]]
+            keys.append(owners * self.n_entities + others)
+        owners, rows = np.divmod(distinct(np.concatenate(keys)), self.n_entities)
+        found = entities[owners] != rows
+        return owners[found], rows[found]
 
     # Names ---------------------------------------------------------------------------------------
 

@@ -20,9 +20,7 @@ def built(graph, folder, encoder):
 
 
 @pytest.mark.parametrize("text", ["the hare", "wild horse of the forest", "fox common"])
-def test_the_score_is_a_weighted_mean_of_five_similarities(
-    tmp_path, small_graph, tiny_encoder, text
-):
+def test_the_score_is_a_weighted_mean_of_similarities(tmp_path, small_graph, tiny_encoder, text):
     with built(small_graph, tmp_path / "farm.odx", tiny_encoder) as engine:
         graph, encode = engine.graph, engine.resources.encoders.text.encode
         query = np.asarray(encode([text]), dtype=np.float64)[0]
@@ -30,14 +28,12 @@ def test_the_score_is_a_weighted_mean_of_five_similarities(
         cosines = np.asarray(encode(names.texts), dtype=np.float64) @ query
         best = np.array([cosines[names.owners == row].max() for row in range(graph.n_entities)])
         texts = np.asarray(encode(entity_texts(graph)), dtype=np.float64) @ query
-        hierarchy = graph.hierarchy()
         labels = np.array([cosines[names.owners == row][0] for row in range(graph.n_entities)])
-        above = np.array(
-            [
-                labels[found if len(found := hierarchy.parents(row)) else [row]].mean()
-                for row in range(graph.n_entities)
-            ]
-        )
+        neighbours = [graph.neighbours(row) for row in range(graph.n_entities)]
+        linked = [
+            np.sort(labels[found if len(found) else [row]])[-3:].mean()
+            for row, found in enumerate(neighbours)
+        ]
         letters = np.zeros(graph.n_entities)
         rows, similarity = engine.resources.name_similarity.find(text)
         letters[rows] = similarity
@@ -49,14 +45,30 @@ def test_the_score_is_a_weighted_mean_of_five_similarities(
             for row in range(graph.n_entities)
         ]
         assert any(words) == (text != "wild horse of the forest")
+        own = [
+            [set(name.split()) for name in (graph.labels[row], *graph.synonyms[row])]
+            for row in range(graph.n_entities)
+        ]
+        said = [{word for name in names if name < asked for word in name} for names in own]
+        by_links = [{word for other in found for word in said[other]} for found in neighbours]
+        facts = [
+            len(words - set().union(*names)) / len(asked)
+            for words, names in zip(by_links, own, strict=True)
+        ]
+        unsaid = [
+            bool(mine) * len(asked - mine - words) / len(asked)
+            for mine, words in zip(said, by_links, strict=True)
+        ]
         strong = np.maximum(0, letters - 0.5) / 0.5
         wanted = (
             np.maximum(best, 0.9 * texts)
             + 0.5 * texts
-            + 0.25 * above
+            + 0.25 * np.array(linked)
+            + 0.3 * np.array(facts)
+            - 0.4 * np.array(unsaid)
             + 0.2 * strong
             + 0.12 * np.array(words)
-        ) / 2.07
+        ) / 2.37
         hits = engine.search(text, k=100, lexicon=False)
         found = {hit.id: hit.score for hit in hits}
         assert len(found) == graph.n_entities

@@ -1,0 +1,129 @@
+"""Entities that a query mentions: those with a name that is a part of it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.graph import KnowledgeGraph
+from ontodex.graph.arrays import within
+from ontodex.graph.names import NameKind
+from ontodex.graph.text import in_words
+from ontodex.scoring.lexicon import plurals
+from ontodex.scoring.name_similarity import plain
+from ontodex.scoring.word_differences import STOP_WORDS, Words, words_of
+
+__all__ = ["Mentions"]
+
+WORD = re.compile(r"[^\W_]+")
+
+PHRASE = 4
+"""Largest number of words of a part of a query that is looked up."""
+
+LONGEST = 32
+"""Largest number of words of a query whose parts are looked up."""
+
+Rows = NDArray[np.int64]
+Shares = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """The entities that a query mentions.
+
+    All words of a name are in the query, which has further words.
+
+    Attributes:
+        asked: The words of the query, without stop words.
+        words: For each entity by its row, the words of its names that are mentioned.
+
+    Example:
+        >>> from ontodex.graph import GraphBuilder
+        >>> builder = GraphBuilder("food")
+        >>> for name in ("soup", "cold soup", "tomatoes", "bread"):
+        ...     _ = builder.entity(f"ex:{name}", name)
+        >>> found = Mentions.of(builder.build(), "cold soup of tomato")
+        >>> {row: sorted(words) for row, words in found.words.items()}
+        {0: ['soup'], 1: ['cold', 'soup'], 2: ['tomato']}
+    """
+
+    asked: Words = frozenset()
+    words: Mapping[int, Words] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, graph: KnowledgeGraph, text: str, near: Iterable[int] = ()) -> Mentions:
+        """Find the entities that a query mentions.
+
+        Up to four words in a row are looked up, the last one singular or plural.
+
+        Args:
+            graph: The graph.
+            text: The query.
+            near: Further entities whose names are compared, whatever the order of their words.
+        """
+        asked, found = words_of(text), dict[int, Words]()
+        parts = WORD.findall(plain(text))
+        if len(asked) < 2 or len(parts) > LONGEST:
+            return cls(asked)
+        for start, end in itertools.combinations(range(len(parts) + 1), 2):
+            part = parts[start:end]
+            if len(part) > PHRASE or {part[0], part[-1]} & STOP_WORDS:
+                continue
+            said = words_of(" ".join(part))
+            if said < asked:
+                for row in _named(graph, " ".join(part)):
+                    found[row] = found.get(row, frozenset()) | said
+        for row in near:
+            for said in _words_of_names(graph, row):
+                if said and said < asked:
+                    found[row] = found.get(row, frozenset()) | said
+        return cls(asked, found)
+
+    def shares(
+        self, graph: KnowledgeGraph, rows: Rows, owners: Rows, others: Rows
+    ) -> tuple[Shares, Shares]:
+        """Return how much of the query the links of entities say, and how much nothing says.
+
+        Args:
+            graph: The graph.
+            rows: The entities.
+            owners: For each link, the position of its entity in ``rows``.
+            others: For each link, the row of the linked entity.
+
+        Returns:
+            Both of shape (entities,): the share of the query's words that linked entities are
+            mentioned by, without words of the entity's own names; and, for a mentioned entity, the
+            share that neither its own mention nor those of linked entities has, 0 for others.
+        """
+        facts, unsaid = np.zeros(len(rows)), np.zeros(len(rows))
+        mentioned = np.array(sorted(self.words), dtype=np.int64)
+        said: dict[int, Words] = {}
+        linked = within(mentioned, others)
+        for place, other in zip(owners[linked].tolist(), others[linked].tolist(), strict=True):
+            said[place] = said.get(place, frozenset()) | self.words[other]
+        for place, words in said.items():
+            own = frozenset().union(*_words_of_names(graph, int(rows[place])))
+            facts[place] = len(words - own) / len(self.asked)
+        for place in np.flatnonzero(within(mentioned, rows)).tolist():
+            words = said.get(place, frozenset()) | self.words[int(rows[place])]
+            unsaid[place] = len(self.asked - words) / len(self.asked)
+        return facts, unsaid
+
+
+def _words_of_names(graph: KnowledgeGraph, row: int) -> list[Words]:
+    return [words_of(name) for name in (in_words(graph.labels[row]), *graph.synonyms[row])]
+
+
+def _named(graph: KnowledgeGraph, part: str) -> list[int]:
+    """Return the entities with a label or synonym, singular or plural."""
+    rows = []
+    for form in (part, *plurals(part)):
+        if next(graph.names.lookup(form), None) is not None:
+            named, kind = graph.find_all(form) or ([], None)
+            rows += named if kind in (NameKind.LABEL, NameKind.SYNONYM) else []
+    return rows
