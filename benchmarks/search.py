@@ -96,10 +96,11 @@ def _notes(questions: int) -> list[str]:
         f"{HIDDEN:.0%} of the synonyms were taken out of the graph and asked for. A misspelt "
         "label has one letter left out, changed, or swapped with the next. By its definition: "
         "the index has no definitions.",
-        "search: as ontodex answers, by the cosine with the best name, the whole text and the "
-        "parents' labels, and the trigram similarity of names; with corrected spelling, and with "
-        "words replaced by WordNet's synonyms unless the graph is of WordNet's words; text alone: "
-        "the cosine with label, synonyms and definition (what `similar` does for words).",
+        "search: as ontodex answers, by the cosine with the best name, the whole text and labels "
+        "of linked entities, the trigram similarity of names, and the words that names and links "
+        "say; with corrected spelling, and with words replaced by WordNet's synonyms unless the "
+        "graph is of WordNet's words; text alone: the cosine with label, synonyms and definition "
+        "(what `similar` does for words).",
         "What the encoder has seen: all-MiniLM-L6-v2 as its authors published it. It was not "
         "trained on WordNet's names; the encoders that ontodex ships and that were (hit-wordnet, "
         "hyper-cl-names) are not used here.",

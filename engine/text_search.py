@@ -268,11 +268,11 @@ def named(graph: KnowledgeGraph, text: str) -> Rows:
 
 
 class TextSearch:
-    """Compares queries with the names, texts and parents of entities.
+    """Compares queries with the names, texts and links of entities.
 
     Args:
         graph: The graph of the entities.
-        hierarchy: Parents of the entities; ``None`` for a graph without a hierarchy.
+        hierarchy: Parents of the entities, as links; ``None`` for a graph without a hierarchy.
         searcher: Search of the vectors of the entities' texts; ``None`` before they are encoded,
             when labels take their place.
         names: Vectors of the names, see :func:`~ontodex.graph.entity_names`.
