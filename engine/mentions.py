@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.arrays import within
-from ontodex.graph.names import NameKind
 from ontodex.graph.text import in_words
 from ontodex.scoring.lexicon import plurals
 from ontodex.scoring.name_similarity import plain
@@ -28,6 +27,12 @@ PHRASE = 4
 LONGEST = 32
 """Largest number of words of a query whose parts are looked up."""
 
+PHRASED = 6
+"""Largest number of words, without stop words, of a query of which names may leave too much unsaid.
+
+Longer ones, such as definitions, often have the name of what they mean.
+"""
+
 Rows = NDArray[np.int64]
 Shares = NDArray[np.float64]
 
@@ -40,6 +45,7 @@ class Mentions:
 
     Attributes:
         asked: The words of the query, without stop words.
+        last: The last of them, the head of a phrase such as *tissue microarray*.
         words: For each entity by its row, the words of its names that are mentioned.
 
     Example:
@@ -48,11 +54,12 @@ class Mentions:
         >>> for name in ("soup", "cold soup", "tomatoes", "bread"):
         ...     _ = builder.entity(f"ex:{name}", name)
         >>> found = Mentions.of(builder.build(), "cold soup of tomato")
-        >>> {row: sorted(words) for row, words in found.words.items()}
+        >>> {row: sorted(words) for row, words in sorted(found.words.items())}
         {0: ['soup'], 1: ['cold', 'soup'], 2: ['tomato']}
     """
 
     asked: Words = frozenset()
+    last: Words = frozenset()
     words: Mapping[int, Words] = field(default_factory=dict)
 
     @classmethod
@@ -70,6 +77,7 @@ class Mentions:
         parts = WORD.findall(plain(text))
         if len(asked) < 2 or len(parts) > LONGEST:
             return cls(asked)
+        last = next(filter(None, map(words_of, reversed(parts))))
         for start, end in itertools.combinations(range(len(parts) + 1), 2):
             part = parts[start:end]
             if len(part) > PHRASE or {part[0], part[-1]} & STOP_WORDS:
@@ -82,12 +90,15 @@ class Mentions:
             for said in _words_of_names(graph, row):
                 if said and said < asked:
                     found[row] = found.get(row, frozenset()) | said
-        return cls(asked, found)
+        return cls(asked, last, found)
 
     def shares(
         self, graph: KnowledgeGraph, rows: Rows, owners: Rows, others: Rows
     ) -> tuple[Shares, Shares]:
         """Return how much of the query the links of entities say, and how much nothing says.
+
+        A mention of the last word leaves nothing unsaid: *tissue microarray* may mean *microarray*,
+        but *leaf stalk* does not mean *leaf*.
 
         Args:
             graph: The graph.
@@ -97,8 +108,9 @@ class Mentions:
 
         Returns:
             Both of shape (entities,): the share of the query's words that linked entities are
-            mentioned by, without words of the entity's own names; and, for a mentioned entity, the
-            share that neither its own mention nor those of linked entities has, 0 for others.
+            mentioned by, without words of the entity's own names; and, for an entity that a query
+            of at most six words mentions, the share that neither its own mention nor those of
+            linked entities has. The second is 0 for other entities.
         """
         facts, unsaid = np.zeros(len(rows)), np.zeros(len(rows))
         mentioned = np.array(sorted(self.words), dtype=np.int64)
@@ -109,9 +121,13 @@ class Mentions:
         for place, words in said.items():
             own = frozenset().union(*_words_of_names(graph, int(rows[place])))
             facts[place] = len(words - own) / len(self.asked)
+        if len(self.asked) > PHRASED:
+            return facts, unsaid
         for place in np.flatnonzero(within(mentioned, rows)).tolist():
-            words = said.get(place, frozenset()) | self.words[int(rows[place])]
-            unsaid[place] = len(self.asked - words) / len(self.asked)
+            own = self.words[int(rows[place])]
+            if not self.last <= own:
+                words = own | said.get(place, frozenset())
+                unsaid[place] = len(self.asked - words) / len(self.asked)
         return facts, unsaid
 
 
@@ -119,11 +135,9 @@ def _words_of_names(graph: KnowledgeGraph, row: int) -> list[Words]:
     return [words_of(name) for name in (in_words(graph.labels[row]), *graph.synonyms[row])]
 
 
-def _named(graph: KnowledgeGraph, part: str) -> list[int]:
-    """Return the entities with a label or synonym, singular or plural."""
-    rows = []
+def _named(graph: KnowledgeGraph, part: str) -> Iterator[int]:
+    """Yield the entities with a label or synonym, singular or plural."""
     for form in (part, *plurals(part)):
         if next(graph.names.lookup(form), None) is not None:
-            named, kind = graph.find_all(form) or ([], None)
-            rows += named if kind in (NameKind.LABEL, NameKind.SYNONYM) else []
-    return rows
+            rows, _ = graph.find_all(form) or ([], None)
+            yield from (row for row in rows if words_of(form) in _words_of_names(graph, row))

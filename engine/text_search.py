@@ -38,8 +38,8 @@ __all__ = ["Parts", "Query", "TextSearch", "named", "search", "search_letters"]
 
 METHOD = "similarity of names, texts and links (cosine), of letters (trigrams) and of words"
 
-TEXT_WEIGHT, LINKS_WEIGHT = 0.5, 0.25
-"""Weights of the cosines with the text of an entity and with the labels of linked entities.
+TEXT_WEIGHT, PARENTS_WEIGHT, LINKS_WEIGHT = 0.5, 0.15, 0.15
+"""Weights of the cosines with an entity's text, and with the labels of parents and linked entities.
 
 The cosine with its best name has the weight 1. All weights and factors of this module were chosen
 on the development half of ``benchmarks/everyday_questions.tsv`` and on synonyms, misspelt labels
@@ -72,15 +72,16 @@ On four graphs, labels of which one word is left out, the others shuffled, have 
 rank of .813 with it and .772 without; other kinds of queries do not change.
 """
 
-FACTS_WEIGHT, UNSAID_WEIGHT = 0.3, 0.4
+FACTS_WEIGHT, UNSAID_WEIGHT = 0.3, 0.2
 """Weights of the share of the query's words that links say, and of the share that is unsaid.
 
-Of 409 questions on thirteen graphs, lay words and descriptions above all, .722 have their answer
-first without both and with parents in place of links, .764 with them.
+Of 309 questions in lay words, other spelling or descriptions on thirteen graphs, .634 have their
+answer first without both and without the weight of links, .683 with them. Synonyms, definitions and
+labels with a word less of three ontologies lose a little: .656 to .651.
 """
 
 LINKED, NEAREST_LINKED = 16, 3
-"""Most linked entities in each direction, and the number whose labels are most similar that count.
+"""Most linked entities in each direction, and the number with the most similar labels that count.
 """
 
 CORRECTED, FORM, ABBREVIATED = 0.97, 0.97, 0.9
@@ -151,8 +152,9 @@ class Parts:
     Attributes:
         names: Cosine with the best name, or with a definition of a name.
         texts: Cosine with the whole text.
-        links: Mean cosine with the three most similar labels of linked entities; with the own label
-            without any.
+        parents: Mean cosine with the labels of the parents; with the own label without any.
+        links: Mean cosine with the three most similar labels of linked entities, parents among
+            them; with the own label without any.
         facts: Share of the words of the query that links say.
         unsaid: If a name is only a part of the query, the share of its words that neither this name
             nor links say; see :meth:`~ontodex.engine.mentions.Mentions.shares`.
@@ -163,6 +165,7 @@ class Parts:
 
     names: Floats
     texts: Floats
+    parents: Floats
     links: Floats
     facts: Floats
     unsaid: Floats
@@ -180,6 +183,7 @@ class Parts:
         total = (
             np.maximum(self.names, TEXT_AS_NAME * self.texts)
             + TEXT_WEIGHT * self.texts
+            + PARENTS_WEIGHT * self.parents
             + LINKS_WEIGHT * self.links
             + FACTS_WEIGHT * self.facts
             - UNSAID_WEIGHT * self.unsaid
@@ -187,7 +191,7 @@ class Parts:
             + WORDS_WEIGHT * self.words
             + unknown * self.letters
         )
-        weights = 1 + TEXT_WEIGHT + LINKS_WEIGHT + FACTS_WEIGHT
+        weights = 1 + TEXT_WEIGHT + PARENTS_WEIGHT + LINKS_WEIGHT + FACTS_WEIGHT
         weights += LETTERS_WEIGHT + WORDS_WEIGHT + unknown
         return np.asarray(total / weights)
 
@@ -554,9 +558,9 @@ class TextSearch:
             names = np.maximum(names, cosines)
         words = self._has_words(query.term.words, rows, letters)
         owners, others = self._linked(rows)
-        links = self._cosines_of_links(vectors[0], rows, owners, others)
+        parents, links = self._of_links(vectors[0], rows, owners, others)
         facts, unsaid = query.mentions.shares(self.graph, rows, owners, others)
-        return Parts(names, texts, links, facts, unsaid, letters, words)
+        return Parts(names, texts, parents, links, facts, unsaid, letters, words)
 
     def _has_words(self, text: str, rows: Rows, letters: Floats) -> Floats:
         """Return 1 for each entity of which a name has all words of a text, else 0."""
@@ -600,6 +604,13 @@ class TextSearch:
         np.maximum.at(best, entities, _products(vectors, searcher.vectors[places], factors))
         return best
 
+    def _parents_of(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Return pairs of a position in ``rows`` and the row of a parent."""
+        if self._hierarchy is None:
+            return no_rows(), no_rows()
+        owners, parents = self._hierarchy.parents_of(rows)
+        return owners, parents.astype(np.int64)
+
     def _linked(self, rows: Rows) -> tuple[Rows, Rows]:
         """Return linked entities of each row: parents, and some in either direction.
 
@@ -607,38 +618,47 @@ class TextSearch:
             For each (entity, linked entity) pair, the position in ``rows`` and the row of the
             linked entity; pairs are distinct and ascending.
         """
-        owners, others = self.graph.linked(rows, LINKED)
-        if self._hierarchy is None:
-            return owners, others
-        children, parents = self._hierarchy.parents_of(rows)
         count = self.graph.n_entities
-        keys = np.concatenate([owners * count + others, children * count + parents])
-        return np.divmod(distinct(keys), count)
+        pairs = (self.graph.linked(rows, LINKED), self._parents_of(rows))
+        keys = [owners * count + others for owners, others in pairs]
+        return np.divmod(distinct(np.concatenate(keys)), count)
 
-    def _cosines_of_links(
+    def _of_links(
         self, vector: NDArray[np.float32], rows: Rows, owners: Rows, others: Rows
-    ) -> Floats:
-        """Return the mean of the highest cosines with labels of linked entities.
+    ) -> tuple[Floats, Floats]:
+        """Return the mean cosine with the labels of parents, and of the nearest linked entities.
 
-        It is the cosine with the own label if nothing is linked; see :meth:`_linked`.
+        Of an entity without any it is the cosine with the own label.
+
+        Args:
+            vector: The query.
+            rows: The entities.
+            owners: For each link, the position of its entity in ``rows``, ascending.
+            others: For each link, the row of the linked entity.
         """
-        alone = np.setdiff1d(np.arange(len(rows)), owners)
-        owners, others = np.concatenate([owners, alone]), np.concatenate([others, rows[alone]])
-        each, place = np.unique(others, return_inverse=True)
+        each = distinct(np.concatenate([others, rows]))
         labels = self._names[np.searchsorted(self._owners, each)]
-        cosines = _products(vector[None], labels, [1.0])[place]
-        order = np.lexsort((-cosines, owners))
-        owners, cosines = owners[order], cosines[order]
-        rank = np.arange(len(owners)) - np.searchsorted(owners, owners)
-        near = rank < NEAREST_LINKED
-        counts = np.bincount(owners[near], minlength=len(rows))
-        return np.asarray(np.bincount(owners[near], cosines[near], minlength=len(rows)) / counts)
+        cosines = _products(vector[None], labels, [1.0])
+        alone = cosines[np.searchsorted(each, rows)]
+        children, parents = self._parents_of(rows)
+        of_parents = _means(children, cosines[np.searchsorted(each, parents)], alone)
+        of_links = cosines[np.searchsorted(each, others)]
+        order = np.lexsort((-of_links, owners))
+        near = order[np.arange(len(owners)) - np.searchsorted(owners, owners) < NEAREST_LINKED]
+        return of_parents, _means(owners[near], of_links[near], alone)
 
 
 def _owned(owners: NDArray[np.int32], rows: Rows) -> tuple[Rows, Rows]:
     """Return the first place and the number of places of each row among ascending owners."""
     firsts = np.searchsorted(owners, rows)
     return firsts, np.searchsorted(owners, rows, side="right") - firsts
+
+
+def _means(owners: Rows, values: Floats, alone: Floats) -> Floats:
+    """Return the mean of each owner's values, or what it has alone if there are none."""
+    counts = np.bincount(owners, minlength=len(alone))
+    sums = np.bincount(owners, values, minlength=len(alone))
+    return np.where(counts > 0, sums / np.maximum(counts, 1), alone)
 
 
 def _nearest(found: Scored, most: int) -> Rows:

@@ -29,6 +29,11 @@ def test_the_score_is_a_weighted_mean_of_similarities(tmp_path, small_graph, tin
         best = np.array([cosines[names.owners == row].max() for row in range(graph.n_entities)])
         texts = np.asarray(encode(entity_texts(graph)), dtype=np.float64) @ query
         labels = np.array([cosines[names.owners == row][0] for row in range(graph.n_entities)])
+        hierarchy = graph.hierarchy()
+        above = [
+            labels[found if len(found := hierarchy.parents(row)) else [row]].mean()
+            for row in range(graph.n_entities)
+        ]
         neighbours = [graph.neighbours(row) for row in range(graph.n_entities)]
         linked = [
             np.sort(labels[found if len(found) else [row]])[-3:].mean()
@@ -55,20 +60,22 @@ def test_the_score_is_a_weighted_mean_of_similarities(tmp_path, small_graph, tin
             len(words - set().union(*names)) / len(asked)
             for words, names in zip(by_links, own, strict=True)
         ]
+        last = text.split()[-1]
         unsaid = [
-            bool(mine) * len(asked - mine - words) / len(asked)
+            (len(mine) > 0 and last not in mine) * len(asked - mine - words) / len(asked)
             for mine, words in zip(said, by_links, strict=True)
         ]
         strong = np.maximum(0, letters - 0.5) / 0.5
         wanted = (
             np.maximum(best, 0.9 * texts)
             + 0.5 * texts
-            + 0.25 * np.array(linked)
+            + 0.15 * np.array(above)
+            + 0.15 * np.array(linked)
             + 0.3 * np.array(facts)
-            - 0.4 * np.array(unsaid)
+            - 0.2 * np.array(unsaid)
             + 0.2 * strong
             + 0.12 * np.array(words)
-        ) / 2.37
+        ) / 2.42
         hits = engine.search(text, k=100, lexicon=False)
         found = {hit.id: hit.score for hit in hits}
         assert len(found) == graph.n_entities
