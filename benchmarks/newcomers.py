@@ -90,8 +90,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
             {
                 "graphs": options.graph or list(FILES),
                 "split": "files and questions written before any was asked; the prior of link "
-                "weights, the weights of hypernyms and of links in searches, and the words that count as "
-                f"known were chosen on those that are not unseen ({', '.join(UNSEEN)})",
+                "weights, the weights of hypernyms and of links in searches, and the words that "
+                f"count as known were chosen on those that are not unseen ({', '.join(UNSEEN)})",
             },
             {**summed, **figures},
             notes=[

@@ -239,8 +239,8 @@ def _candidates(
     vectors: NDArray[np.float32],
     rows: Rows,
 ) -> Candidates:
-    parts = index.parts(query, vectors, rows)
-    scores = parts.score(query.unknown)
+    similar = index.similarities(query, vectors, rows)
+    scores = similar.score(query.unknown)
     best = np.lexsort((rows, -scores))[:ANSWERS]
     graph, chosen = index.graph, rows[best]
     words = np.array(
@@ -253,9 +253,9 @@ def _candidates(
     columns = [
         scores[best],
         np.zeros(count),
-        parts.names[best],
-        parts.texts[best],
-        parts.letters[best],
+        similar.names[best],
+        similar.texts[best],
+        similar.letters[best],
         np.zeros(count),
         np.full(count, query.unknown),
         np.full(count, np.log(max(1, len(text.split())))),

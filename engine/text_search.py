@@ -22,6 +22,7 @@ from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.search.topk import Searcher
 from ontodex.engine.spelling import Spelling
+from ontodex.engine.text_scores import Similarities
 from ontodex.geometry.cosine import score_pairs
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph
@@ -34,24 +35,9 @@ from ontodex.scoring.name_similarity import NameSimilarity, plain
 from ontodex.scoring.word_differences import words_of
 from ontodex.storage.space_names import DEFINITION, NAME
 
-__all__ = ["Parts", "Query", "TextSearch", "named", "search", "search_letters"]
+__all__ = ["Query", "TextSearch", "named", "search", "search_letters"]
 
 METHOD = "similarity of names, texts and links (cosine), of letters (trigrams) and of words"
-
-TEXT_WEIGHT, PARENTS_WEIGHT, LINKS_WEIGHT = 0.5, 0.15, 0.15
-"""Weights of the cosines with an entity's text, and with the labels of parents and linked entities.
-
-The cosine with its best name has the weight 1. All weights and factors of this module were chosen
-on the development half of ``benchmarks/everyday_questions.tsv`` and on synonyms, misspelt labels
-and definitions of five graphs.
-"""
-
-TEXT_AS_NAME = 0.9
-"""Factor of the cosine with the text of an entity, if it counts as that with its best name.
-
-It does if it is larger. Names such as those of films and people say little of what they name: of
-28 descriptions of 30 films, plots as definitions, 14 find the film first without it, 28 with it.
-"""
 
 NAMES = (
     "similarity of names and links (cosine), of letters (trigrams) and of words; texts are not "
@@ -59,26 +45,8 @@ NAMES = (
 )
 LETTERS = "similarity of letters (trigrams); names and texts are not encoded yet"
 
-LETTERS_WEIGHT, LETTERS_FROM = 0.2, 0.5
-"""Weight of the similarity of letters, as far as it is above a half."""
-
-UNKNOWN_WEIGHT = 1.0
-"""Weight of the similarity of letters, times the share of unknown words."""
-
-WORDS_WEIGHT, WORDS_FROM = 0.12, 0.3
-"""Weight of a name that has all words of the query, and least similarity of letters of such names.
-
-On four graphs, labels of which one word is left out, the others shuffled, have a mean reciprocal
-rank of .813 with it and .772 without; other kinds of queries do not change.
-"""
-
-FACTS_WEIGHT, UNSAID_WEIGHT = 0.3, 0.2
-"""Weights of the share of the query's words that links say, and of the share that is unsaid.
-
-Of 309 questions in lay words, other spelling or descriptions on thirteen graphs, .634 have their
-answer first without both and without the weight of links, .683 with them. Synonyms, definitions and
-labels with a word less of three ontologies lose a little: .656 to .651.
-"""
+WORDS_FROM = 0.3
+"""Least similarity of letters of a name that may have all words of a query."""
 
 LINKED, NEAREST_LINKED = 16, 3
 """Most linked entities in each direction, and the number with the most similar labels that count.
@@ -90,7 +58,8 @@ VARIANT, PART, SENTENCE = 0.93, 0.97, 0.97
 
 They are for the corrected spelling, for other forms of a query (see
 :class:`~ontodex.engine.query_forms.QueryForms`), for a name that it abbreviates, for replaced
-words, for a part of a label as name, and for one sentence of a query of several.
+words, for a part of a label as name, and for one sentence of a query of several. They were chosen
+as the weights of :mod:`~ontodex.engine.text_scores` were.
 """
 
 DEFINING = 0.93
@@ -143,57 +112,6 @@ class Query:
     unknown: float = 0.0
     written: Rows = field(default_factory=no_rows)
     mentions: Mentions = field(default_factory=Mentions)
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """The similarities of a query and entities, each of shape (entities,).
-
-    Attributes:
-        names: Cosine with the best name, or with a definition of a name.
-        texts: Cosine with the whole text.
-        parents: Mean cosine with the labels of the parents; with the own label without any.
-        links: Mean cosine with the three most similar labels of linked entities, parents among
-            them; with the own label without any.
-        facts: Share of the words of the query that links say.
-        unsaid: If a name is only a part of the query, the share of its words that neither this name
-            nor links say; see :meth:`~ontodex.engine.mentions.Mentions.shares`.
-        letters: Similarity of letters of the best name; 1 if the query is a part of the label, but
-            for plural and singular.
-        words: 1 if a name has all words of the query, in any order; else 0.
-    """
-
-    names: Floats
-    texts: Floats
-    parents: Floats
-    links: Floats
-    facts: Floats
-    unsaid: Floats
-    letters: Floats
-    words: Floats
-
-    def score(self, unknown: float) -> Floats:
-        """Return the scores of the entities, between -1 and 1.
-
-        Args:
-            unknown: Share of the words of the query that are unknown.
-        """
-        strong = np.maximum(0.0, self.letters - LETTERS_FROM) / (1 - LETTERS_FROM)
-        unknown = UNKNOWN_WEIGHT * unknown
-        total = (
-            np.maximum(self.names, TEXT_AS_NAME * self.texts)
-            + TEXT_WEIGHT * self.texts
-            + PARENTS_WEIGHT * self.parents
-            + LINKS_WEIGHT * self.links
-            + FACTS_WEIGHT * self.facts
-            - UNSAID_WEIGHT * self.unsaid
-            + LETTERS_WEIGHT * strong
-            + WORDS_WEIGHT * self.words
-            + unknown * self.letters
-        )
-        weights = 1 + TEXT_WEIGHT + PARENTS_WEIGHT + LINKS_WEIGHT + FACTS_WEIGHT
-        weights += LETTERS_WEIGHT + WORDS_WEIGHT + unknown
-        return np.asarray(total / weights)
 
 
 def search(
@@ -390,7 +308,7 @@ class TextSearch:
             firsts = [(only.only(rows), score) for rows, score in firsts]
         found = self.candidates(queries, vectors, [rows for rows, _ in firsts], max(k, CANDIDATES))
         return [
-            _ranked(*first, rows, self.parts(query, own, rows).score(query.unknown), k)
+            _ranked(*first, rows, self.similarities(query, own, rows).score(query.unknown), k)
             for first, query, own, rows in zip(firsts, queries, vectors, found, strict=True)
         ]
 
@@ -531,7 +449,7 @@ class TextSearch:
             return found
         return [np.intersect1d(rows, self._within[0]) for rows in found]
 
-    def parts(self, query: Query, vectors: NDArray[np.float32], rows: Rows) -> Parts:
+    def similarities(self, query: Query, vectors: NDArray[np.float32], rows: Rows) -> Similarities:
         """Return the similarities of a query and entities.
 
         Args:
@@ -560,7 +478,7 @@ class TextSearch:
         owners, others = self._linked(rows)
         parents, links = self._of_links(vectors[0], rows, owners, others)
         facts, unsaid = query.mentions.shares(self.graph, rows, owners, others)
-        return Parts(names, texts, parents, links, facts, unsaid, letters, words)
+        return Similarities(names, texts, parents, links, facts, unsaid, letters, words)
 
     def _has_words(self, text: str, rows: Rows, letters: Floats) -> Floats:
         """Return 1 for each entity of which a name has all words of a text, else 0."""

@@ -202,7 +202,7 @@ def test_a_definition_of_a_name_counts_as_a_name(defined):
     text = wanted[0]
     query = defined._text_search.query(resolve_entity(defined.graph, text, any_text=True), False)
     vectors = defined._text_search.vectors([query])[0]
-    parts = defined._text_search.parts(query, vectors, np.arange(25))
+    parts = defined._text_search.similarities(query, vectors, np.arange(25))
     assert parts.names[0] == pytest.approx(1, abs=1e-5)
     assert parts.names[1:].max() < 0.99
     assert score_of(defined, text, "ex:0", lexicon=True) > score_of(
@@ -217,7 +217,7 @@ def test_the_definition_of_a_query_is_a_further_text(defined):
     assert query.definitions == Lexicon.load().definitions("solicitor")[:2]
     vectors = defined._text_search.vectors([query])[0]
     assert len(vectors) == 1 + len(query.others) + 2
-    parts = defined._text_search.parts(query, vectors, np.arange(25))
+    parts = defined._text_search.similarities(query, vectors, np.arange(25))
     assert parts.names[2] >= text_search.DEFINING - 1e-3
 
 
