@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 from tokenizers import Tokenizer
 
 from ontodex.encoders.adapter import LowRank, low_rank_changes
@@ -188,9 +186,8 @@ class ShortTexts:
             EMBEDDINGS["norm"],
         )
         bounds = np.cumsum([0, *lengths]).tolist()
-        with _matrix_products().limit(limits=1):
-            for number in range(self._layers):
-                states = self._layer(states, bounds, f"encoder.layer.{number}.")
+        for number in range(self._layers):
+            states = self._layer(states, bounds, f"encoder.layer.{number}.")
         if self._first:
             vectors = states[bounds[:-1]]
         else:
@@ -248,17 +245,6 @@ MOST_CHARACTERS = 8 * MOST_TOKENS
 """Longer texts are not tokenised here; a token has some four characters."""
 
 ROOT_HALF = np.float32(0.5**0.5)
-
-
-@cache
-def _matrix_products() -> ThreadpoolController:
-    """Return the setting of the number of threads of NumPy's matrix products, and of no other.
-
-    Of a few short texts, these products are so small that one thread is nearly as fast as two. On
-    a busy machine each of them would wait for the second thread to get a turn: one question took
-    fifteen times as long.
-    """
-    return ThreadpoolController().select(user_api="blas")
 
 
 def _attention(query: Floats, key: Floats, value: Floats) -> Floats:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ontodex.errors import IndexFailure
+from ontodex.geometry.matrix_threads import one_thread
 
 __all__ = ["LifecycleGuard", "guarded"]
 
@@ -70,7 +71,8 @@ class LifecycleGuard:
 def guarded(*further: str) -> Callable[[T], T]:
     """Guard the ``_batch`` methods of a class, and the methods named in ``further``.
 
-    The lifecycle guard is the attribute ``guard`` of an instance.
+    The lifecycle guard is the attribute ``guard`` of an instance. Small matrix products in these
+    methods use one thread; see :mod:`ontodex.geometry.matrix_threads`.
     """
 
     def decorate(cls: T) -> T:
@@ -84,7 +86,7 @@ def guarded(*further: str) -> Callable[[T], T]:
 def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
-        with self.guard:
+        with self.guard, one_thread():
             return method(self, *arguments, **named)
 
     return call

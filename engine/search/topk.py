@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ontodex.engine.resources import Resources
 from ontodex.engine.search.score_offsets import ScoreOffsets
 from ontodex.engine.search.spaces import CosineSpace, ProductSpace, QueryBatch, Space
+from ontodex.geometry.matrix_threads import multiply
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 from ontodex.scoring.graph_features import Offsets
@@ -145,7 +146,8 @@ class Searcher:
             import torch
 
             return (torch.from_numpy(queries).to(self._on_device) @ self._on_device.T).cpu().numpy()
-        return np.concatenate([queries @ block.T for _, block in self.vectors.blocks()], axis=1)
+        blocks = [multiply(queries, block.T) for _, block in self.vectors.blocks()]
+        return np.concatenate(blocks, axis=1)
 
     def _batch(self, queries: NDArray[np.float32], offsets: Sequence[Offsets] | None) -> QueryBatch:
         batch = self.space.prepare(queries)
@@ -249,7 +251,7 @@ class Searcher:
                 if len(queries) == 1:  # twice as fast as OpenBLAS, which is made for matrices
                     np.einsum("d,nd->n", queries[0], piece, out=products[0])
                 else:
-                    np.matmul(queries, piece.T, out=products)
+                    multiply(queries, piece.T, out=products)
                 yield first + start, products
 
     def _candidates_on_device(

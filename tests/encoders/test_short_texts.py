@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from ontodex.encoders.bert import Bert
 from ontodex.encoders.gauss_cse import DEFAULT_GAUSS_CSE
@@ -105,29 +104,3 @@ def test_a_text_has_the_same_vector_beside_any_other(tiny_encoder: Path) -> None
         alone = short.encode([text])
         assert alone is not None
         np.testing.assert_allclose(alone[0], vector, rtol=0, atol=1e-6)
-
-
-def threads_of_numpy() -> set[int]:
-    found = ThreadpoolController().select(user_api="blas").info()
-    return {one["num_threads"] for one in found if "numpy" in one["filepath"]}
-
-
-@pytest.mark.skipif(not threads_of_numpy(), reason="NumPy's library has no number of threads")
-def test_matrix_products_use_one_thread(
-    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = []
-    layer = ShortTexts._layer
-
-    def recorded(*arguments: Any) -> Any:
-        seen.append(threads_of_numpy())
-        return layer(*arguments)
-
-    monkeypatch.setattr(ShortTexts, "_layer", recorded)
-    short = ShortTexts(tiny_encoder)
-    with threadpool_limits(limits=2, user_api="blas"):
-        before = threads_of_numpy()
-        short.encode(["dog"])
-        assert threads_of_numpy() == before
-    assert seen
-    assert all(threads == {1} for threads in seen)
