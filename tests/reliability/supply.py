@@ -38,6 +38,7 @@ WHY = {
     "scipy": "rank correlations, fitted curves, sparse matrices",
     "sentence-transformers": "text encoders and their folders",
     "sentencex": "sentences of a definition",
+    "threadpoolctl": "the number of threads of matrix products",
     "tokenizers": "the vocabulary of a Self-StrAE encoder",
     "torch": "encoders and their training",
     "tqdm": "progress on stderr",
