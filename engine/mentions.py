@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -12,14 +11,11 @@ from numpy.typing import NDArray
 
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.arrays import within
-from ontodex.graph.text import in_words
 from ontodex.scoring.lexicon import plurals
 from ontodex.scoring.name_similarity import plain
-from ontodex.scoring.word_differences import STOP_WORDS, Words, words_of
+from ontodex.scoring.word_differences import STOP_WORDS, WORD, Words, words_of
 
-__all__ = ["Mentions"]
-
-WORD = re.compile(r"[^\W_]+")
+__all__ = ["Mentions", "words_of_names"]
 
 PHRASE = 4
 """Largest number of words of a part of a query that is looked up."""
@@ -87,7 +83,7 @@ class Mentions:
                 for row in _named(graph, " ".join(part)):
                     found[row] = found.get(row, frozenset()) | said
         for row in near:
-            for said in _words_of_names(graph, row):
+            for said in words_of_names(graph, row):
                 if said and said < asked:
                     found[row] = found.get(row, frozenset()) | said
         return cls(asked, last, found)
@@ -119,7 +115,7 @@ class Mentions:
         for place, other in zip(owners[linked].tolist(), others[linked].tolist(), strict=True):
             said[place] = said.get(place, frozenset()) | self.words[other]
         for place, words in said.items():
-            own = frozenset().union(*_words_of_names(graph, int(rows[place])))
+            own = frozenset().union(*words_of_names(graph, int(rows[place])))
             facts[place] = len(words - own) / len(self.asked)
         if len(self.asked) > PHRASED:
             return facts, unsaid
@@ -131,8 +127,9 @@ class Mentions:
         return facts, unsaid
 
 
-def _words_of_names(graph: KnowledgeGraph, row: int) -> list[Words]:
-    return [words_of(name) for name in (in_words(graph.labels[row]), *graph.synonyms[row])]
+def words_of_names(graph: KnowledgeGraph, row: int) -> list[Words]:
+    """Return the words of the label and of each synonym of an entity."""
+    return [words_of(name) for name in (graph.labels[row], *graph.synonyms[row])]
 
 
 def _named(graph: KnowledgeGraph, part: str) -> Iterator[int]:
@@ -140,4 +137,4 @@ def _named(graph: KnowledgeGraph, part: str) -> Iterator[int]:
     for form in (part, *plurals(part)):
         if next(graph.names.lookup(form), None) is not None:
             rows, _ = graph.find_all(form) or ([], None)
-            yield from (row for row in rows if words_of(form) in _words_of_names(graph, row))
+            yield from (row for row in rows if words_of(form) in words_of_names(graph, row))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits_of, no_rows
 from ontodex.engine.entity_types import EntityType
-from ontodex.engine.mentions import Mentions
+from ontodex.engine.mentions import Mentions, words_of_names
 from ontodex.engine.query_forms import QueryForms
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities
 from ontodex.engine.resources import Resources
@@ -26,7 +26,7 @@ from ontodex.engine.text_scores import Similarities
 from ontodex.geometry.cosine import score_pairs
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph
-from ontodex.graph.arrays import distinct, runs
+from ontodex.graph.arrays import distinct, runs, spans
 from ontodex.graph.sentences import label_parts, sentences
 from ontodex.graph.text import in_words
 from ontodex.scoring.lexicon import Lexicon, plurals
@@ -475,9 +475,10 @@ class TextSearch:
             cosines = self._best_definitions(vectors[:asked], factors[:asked], rows)
             names = np.maximum(names, cosines)
         words = self._has_words(query.term.words, rows, letters)
-        owners, others = self._linked(rows)
-        parents, links = self._of_links(vectors[0], rows, owners, others)
-        facts, unsaid = query.mentions.shares(self.graph, rows, owners, others)
+        above = self._parents_of(rows)
+        linked = self._linked(rows, above)
+        parents, links = self._of_links(vectors[0], rows, above, linked)
+        facts, unsaid = query.mentions.shares(self.graph, rows, *linked)
         return Similarities(names, texts, parents, links, facts, unsaid, letters, words)
 
     def _has_words(self, text: str, rows: Rows, letters: Floats) -> Floats:
@@ -485,8 +486,7 @@ class TextSearch:
         asked, found = words_of(text), np.zeros(len(rows))
         for place in np.flatnonzero(letters > WORDS_FROM).tolist() if asked else ():
             row = int(rows[place])
-            names = (in_words(self.graph.labels[row]), *self.graph.synonyms[row])
-            found[place] = any(asked <= words_of(name) for name in names)
+            found[place] = any(asked <= name for name in words_of_names(self.graph, row))
         return found
 
     def _has_part(self, text: str, rows: Rows) -> NDArray[np.bool_]:
@@ -503,10 +503,10 @@ class TextSearch:
         self, vectors: NDArray[np.float32], factors: Sequence[float], rows: Rows
     ) -> Floats:
         """Return the cosine of the best name of each entity with the best text of a query."""
-        firsts, counts = _owned(self._owners, rows)
+        firsts, counts = spans(self._owners, rows)
         entities, places = runs(firsts, counts)
         cosines = _products(vectors, self._names[places], factors)
-        _, whole = _owned(self.similarity.owners, rows)
+        _, whole = spans(self.similarity.owners, rows)
         cosines = np.where(places - firsts[entities] < whole[entities], cosines, PART * cosines)
         starts = np.cumsum(counts) - counts
         return np.asarray(np.maximum.reduceat(cosines, starts)) if len(rows) else np.zeros(0)
@@ -517,7 +517,7 @@ class TextSearch:
         """Return the cosine of the best definition of a name of each entity, or -1 without any."""
         assert self._definitions is not None
         defined, searcher = self._definitions
-        entities, places = runs(*_owned(defined.owners, rows))
+        entities, places = runs(*spans(defined.owners, rows))
         best = np.full(len(rows), -1.0)
         np.maximum.at(best, entities, _products(vectors, searcher.vectors[places], factors))
         return best
@@ -529,20 +529,28 @@ class TextSearch:
         owners, parents = self._hierarchy.parents_of(rows)
         return owners, parents.astype(np.int64)
 
-    def _linked(self, rows: Rows) -> tuple[Rows, Rows]:
+    def _linked(self, rows: Rows, above: tuple[Rows, Rows]) -> tuple[Rows, Rows]:
         """Return linked entities of each row: parents, and some in either direction.
+
+        Args:
+            rows: The entities.
+            above: Pairs of :meth:`_parents_of`.
 
         Returns:
             For each (entity, linked entity) pair, the position in ``rows`` and the row of the
             linked entity; pairs are distinct and ascending.
         """
         count = self.graph.n_entities
-        pairs = (self.graph.linked(rows, LINKED), self._parents_of(rows))
+        pairs = (self.graph.linked(rows, LINKED), above)
         keys = [owners * count + others for owners, others in pairs]
         return np.divmod(distinct(np.concatenate(keys)), count)
 
     def _of_links(
-        self, vector: NDArray[np.float32], rows: Rows, owners: Rows, others: Rows
+        self,
+        vector: NDArray[np.float32],
+        rows: Rows,
+        above: tuple[Rows, Rows],
+        linked: tuple[Rows, Rows],
     ) -> tuple[Floats, Floats]:
         """Return the mean cosine with the labels of parents, and of the nearest linked entities.
 
@@ -551,25 +559,19 @@ class TextSearch:
         Args:
             vector: The query.
             rows: The entities.
-            owners: For each link, the position of its entity in ``rows``, ascending.
-            others: For each link, the row of the linked entity.
+            above: Pairs of :meth:`_parents_of`.
+            linked: Pairs of :meth:`_linked`.
         """
+        (children, parents), (owners, others) = above, linked
         each = distinct(np.concatenate([others, rows]))
         labels = self._names[np.searchsorted(self._owners, each)]
         cosines = _products(vector[None], labels, [1.0])
         alone = cosines[np.searchsorted(each, rows)]
-        children, parents = self._parents_of(rows)
         of_parents = _means(children, cosines[np.searchsorted(each, parents)], alone)
         of_links = cosines[np.searchsorted(each, others)]
         order = np.lexsort((-of_links, owners))
         near = order[np.arange(len(owners)) - np.searchsorted(owners, owners) < NEAREST_LINKED]
         return of_parents, _means(owners[near], of_links[near], alone)
-
-
-def _owned(owners: NDArray[np.int32], rows: Rows) -> tuple[Rows, Rows]:
-    """Return the first place and the number of places of each row among ascending owners."""
-    firsts = np.searchsorted(owners, rows)
-    return firsts, np.searchsorted(owners, rows, side="right") - firsts
 
 
 def _means(owners: Rows, values: Floats, alone: Floats) -> Floats:

@@ -25,7 +25,7 @@ def one_thread() -> Any:
 
     Of several Python threads, the first one decides until it leaves the context.
     """
-    _threads()
+    _threads()  # noted before the first limit
     return _library().limit(limits=1)
 
 

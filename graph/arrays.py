@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Keys", "distinct", "runs", "within"]
+__all__ = ["Keys", "distinct", "runs", "spans", "within"]
 
 Keys = NDArray[np.int64]
 
@@ -24,6 +24,19 @@ def runs(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> tuple[Keys
     owners = np.repeat(np.arange(len(counts)), counts)
     before = np.cumsum(counts, dtype=np.int64) - counts
     return owners, np.arange(len(owners)) + (starts - before)[owners]
+
+
+def spans(
+    column: NDArray[np.integer], values: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first position of each value in an ascending column, and how often it is there.
+
+    >>> [found.tolist() for found in spans(np.array([2, 5, 5, 9]), np.array([5, 3]))]
+    [[1, 1], [2, 0]]
+    """
+    wanted = values.astype(column.dtype, copy=False)  # another type would convert the column
+    starts = np.searchsorted(column, wanted)
+    return starts, np.searchsorted(column, wanted, side="right") - starts
 
 
 def distinct(keys: Keys) -> Keys:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import GraphError, UnknownRelation, nearest
-from ontodex.graph.arrays import Keys, distinct, runs
+from ontodex.graph.arrays import Keys, distinct, runs, spans
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.equivalents import through_equivalents
 from ontodex.graph.hierarchy import Hierarchy
@@ -208,11 +208,9 @@ class KnowledgeGraph:
             For each (entity, other entity) pair, the position in ``entities`` and the row of the
             other one, both of shape (pairs,); pairs are distinct and ascending.
         """
-        wanted = entities.astype(np.int32)  # another type would convert the columns
         keys = []
         for column in (self.heads, self._sorted_tails):
-            starts = np.searchsorted(column, wanted)
-            counts = np.searchsorted(column, wanted, side="right") - starts
+            starts, counts = spans(column, entities)
             owners, places = runs(starts, np.minimum(counts, most))
             forward = column is self.heads
             others = self.tails[places] if forward else self.heads[self.by_tail[places]]

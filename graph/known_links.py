@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph.arrays import distinct, runs, within
+from ontodex.graph.arrays import distinct, runs, spans, within
 from ontodex.graph.knowledge_graph import both_directions
 
 __all__ = ["KnownLinks"]
@@ -62,9 +62,7 @@ class KnownLinks:
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> tuple[Rows, Rows]:
         """Return the first position in :attr:`triples` of each query, and its number of tails."""
-        keys = self._key(entities, relations)
-        starts = np.searchsorted(self._questions, keys)
-        return starts, np.searchsorted(self._questions, keys, side="right") - starts
+        return spans(self._questions, self._key(entities, relations))
 
     @cached_property
     def _going_on(self) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.cosine import score_pairs
+from ontodex.geometry.matrix_threads import multiply
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 
@@ -181,7 +182,8 @@ class EntitySimilarity(KeptNeighbours):
                 (len(asked), near), dtype=np.float32
             )
         lengths = np.linalg.norm(asked, axis=1)
-        products = np.concatenate([asked @ block.T for _, block in self._vectors.blocks()], axis=1)
+        blocks = [multiply(asked, block.T) for _, block in self._vectors.blocks()]
+        products = np.concatenate(blocks, axis=1)
         products /= np.maximum(self._norms, TINY)
         if own is not None:
             products[np.arange(len(own)), own] = -np.inf

@@ -17,7 +17,7 @@ def threads() -> set[int]:
     return {one["num_threads"] for one in found if "numpy" in one["filepath"]}
 
 
-pytestmark = pytest.mark.skipif(not threads(), reason="NumPy's library has no number of threads")
+has_threads = pytest.mark.skipif(not threads(), reason="NumPy's library has no number of threads")
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +27,7 @@ def two_threads(monkeypatch):
         yield
 
 
+@has_threads
 def test_one_thread_inside_and_as_before_outside():
     with one_thread():
         assert threads() == {1}
@@ -36,6 +37,7 @@ def test_one_thread_inside_and_as_before_outside():
     assert threads() == {2}
 
 
+@has_threads
 @pytest.mark.parametrize(("rows", "wanted"), [(2, {1}), (1 << 10, {2})])
 def test_only_large_products_use_all_threads(monkeypatch, rows, wanted):
     seen = []
@@ -57,6 +59,7 @@ def test_a_product_is_that_of_numpy():
     np.testing.assert_allclose(out, left @ right, rtol=1e-5, atol=1e-4)
 
 
+@has_threads
 def test_questions_use_one_thread(tmp_path, small_graph, tiny_encoder, monkeypatch):
     settings = {"hierarchy": False, "entailment": False, "train": False, "structure": False}
     with ontodex.build(
