@@ -26,7 +26,9 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import operator
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 __all__ = [
@@ -161,17 +163,22 @@ def expect_choice(name: str, found: object, choices: Iterable[str]) -> None:
         )
 
 
-def expect_count(name: str, found: object, lowest: int = 0) -> None:
-    """Require a whole number of at least ``lowest``.
+def expect_count(name: str, found: Any, lowest: int = 0) -> int:
+    """Require a whole number of at least ``lowest``, and return it as an ``int``.
 
     >>> expect_count("k", "3", 1)
     Traceback (most recent call last):
     ontodex.errors.SettingsError: k: expected a whole number of at least 1, found '3'
     """
-    if not isinstance(found, int) or found < lowest:
+    number = None
+    if not isinstance(found, bool):
+        with suppress(TypeError):
+            number = operator.index(found)
+    if number is None or number < lowest:
         raise SettingsError(
             f"{name}: expected a whole number of at least {lowest}, found {found!r}"
         )
+    return number
 
 
 def expect_whole(settings: object, **least: int) -> None:

@@ -140,6 +140,11 @@ class TextEncoder:
             vectors[positions] = found
         return vectors
 
+    @property
+    def longest(self) -> int | None:
+        """Largest number of tokens of a text that are read; ``None`` if there is no known limit."""
+        return (self._short or self._reader).longest
+
     def cut(self, texts: Sequence[str], most: int | None = None) -> list[tuple[int, int]]:
         """Return the texts that the encoder would truncate.
 
@@ -151,14 +156,12 @@ class TextEncoder:
             Position and number of tokens of each text above the limit; empty if the encoder has no
             known limit.
         """
-        tokenizer = self._short or self._reader
-        longest = tokenizer.longest
-        if longest is None:
+        if self.longest is None:
             return []
-        longest = min(longest, most or longest)
+        longest = min(self.longest, most or self.longest)
         return [
             (position, length)
-            for position, length in enumerate(tokenizer.lengths(texts))
+            for position, length in enumerate((self._short or self._reader).lengths(texts))
             if length > longest
         ]
 

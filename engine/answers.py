@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import operator
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.resolve import ResolvedTerm
 from ontodex.engine.results.hits import NONE_LEFT_OUT, Hit, Hits, KnownLeftOut, Resolution
-from ontodex.errors import SettingsError
+from ontodex.errors import expect_count
 from ontodex.graph import KnowledgeGraph
+
+if TYPE_CHECKING:
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.engine.results.placements import Placements
 
 __all__ = [
     "Answer",
@@ -30,6 +33,7 @@ __all__ = [
     "with_cuts",
 ]
 
+Resolved = TypeVar("Resolved", Hits, "Placements")
 Rows = NDArray[np.int64]
 Scored = tuple[Rows, NDArray[np.float64]]
 """Rows of entities and their scores, both of shape (n,)."""
@@ -68,13 +72,7 @@ def checked(k: Any) -> int:
     Raises:
         SettingsError: If ``k`` is not an integer of at least 1.
     """
-    try:
-        number = operator.index(k)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise SettingsError(f"k: expected a number of answers of at least 1, found {k!r}")
-    return number
+    return expect_count("k", k, 1)
 
 
 def hits_of(
@@ -138,37 +136,34 @@ SHORT = 60
 """Number of characters of a text that no encoder cuts."""
 
 
-def with_cuts(
-    found: Sequence[Hits], cut: Callable[[Sequence[str]], list[tuple[int, int]]]
-) -> list[Hits]:
-    """Say in the resolutions which free texts are longer than what the text encoder reads.
+def with_cuts(found: Sequence[Resolved], encoder: TextEncoder) -> list[Resolved]:
+    """Say in the resolutions which free texts are longer than what an encoder reads.
 
     Args:
         found: The answers.
-        cut: From texts to the position and the number of tokens of each that is too long, see
-            :meth:`~ontodex.encoders.text.TextEncoder.cut`.
+        encoder: The encoder that the answers depend on.
     """
     texts = list(
         dict.fromkeys(
             one.text
-            for hits in found
-            for one in hits.resolutions.values()
+            for answer in found
+            for one in answer.resolutions.values()
             if one.id is None and len(one.text) > SHORT
         )
     )
-    lengths = {texts[position]: length for position, length in cut(texts)} if texts else {}
+    lengths = {texts[at]: length for at, length in encoder.cut(texts)} if texts else {}
     if not lengths:
         return list(found)
 
     def noted(one: Resolution) -> Resolution:
         if one.id is not None or one.text not in lengths:
             return one
-        hint = f"; the text encoder reads only the first of its {lengths[one.text]:,} tokens"
+        hint = f"; only the first {encoder.longest} of its {lengths[one.text]:,} tokens are read"
         return replace(one, hint=one.hint + hint)
 
     return [
-        replace(hits, resolutions={role: noted(one) for role, one in hits.resolutions.items()})
-        for hits in found
+        replace(answer, resolutions={role: noted(one) for role, one in answer.resolutions.items()})
+        for answer in found
     ]
 
 

@@ -50,8 +50,8 @@ from ontodex.storage.space_names import LINK, NAME, TEXT
 
 __all__ = ["Engine"]
 
-BY_SENTENCE = ("entailed_by", "entailing")
-"""Questions whose texts are encoded sentence by sentence."""
+BY_SENTENCE, BY_HIT = ("entailed_by", "entailing"), ("parents", "children")
+"""Questions whose texts are encoded sentence by sentence, and by the hierarchy encoder."""
 
 
 @guarded("audit", "complete", "describe", "embed", "ground", "embeddings", "plot", "plot_norms")
@@ -226,13 +226,14 @@ class Engine(LinkQuestions):
         texts, conditions = list_of(texts, "texts"), list(condition)
         if len(texts) != len(conditions):
             return ask(texts, conditions, k)
-        return answer_each(
+        found = answer_each(
             lambda pairs: ask([text for text, _ in pairs], [one for _, one in pairs], k),
             list(zip(texts, conditions, strict=True)),
             lambda pair, error: Hits.failed(
                 "similar", dict(zip(("text", "condition"), pair, strict=True)), error, self.graph
             ),
         )
+        return with_cuts(found, self.resources.encoders.text)
 
     def ground(self, texts: Sequence[str], *, type: str | None = None) -> Groundings:
         """Find the term that each text means, or none, for a column of a table.
@@ -390,11 +391,12 @@ class Engine(LinkQuestions):
     def place_batch(self, texts: Sequence[str], k: int = 5) -> list[Placements]:
         """Find positions of a batch of concepts, independently of each other; see :meth:`place`."""
         ask = self._subsumptions
-        return answer_each(
+        found = answer_each(
             lambda some: complete_taxonomy(ask, some, k),
             list_of(texts, "texts"),
             Placements.failed,
         )
+        return with_cuts(found, self.resources.encoders.hierarchy.text)
 
     def audit(self, k: int = 20) -> Audit:
         """Find doubtful, missing and redundant links of the hierarchy.
@@ -505,7 +507,8 @@ class Engine(LinkQuestions):
         )
         if question in BY_SENTENCE:
             return found
-        return with_cuts(found, lambda texts: self.resources.encoders.text.cut(texts))
+        encoders = self.resources.encoders
+        return with_cuts(found, encoders.hierarchy.text if question in BY_HIT else encoders.text)
 
     # Vectors -------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.resolve import resolve_entity
+from ontodex.engine.resolve import expect_words, resolve_entity
 from ontodex.engine.results.hits import Resolution
 from ontodex.errors import UnknownEntity, nearest
 from ontodex.graph import Hierarchy, KnowledgeGraph
@@ -45,8 +45,10 @@ def entity_type(graph: KnowledgeGraph, hierarchy: Hierarchy | None, text: str) -
         text: A CURIE, an IRI, a label or a synonym; or a prefix with its colon, such as ``OMIM:``.
 
     Raises:
+        SettingsError: If ``text`` is not a text, or empty.
         UnknownEntity: If the graph does not have the entity, or no id has the prefix.
     """
+    expect_words(text, "type")
     if text.endswith(":") and graph.find(text) is None:
         rows = [row for row, name in enumerate(graph.ids) if name.startswith(text)]
         if not rows:

@@ -12,6 +12,7 @@ from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.merging import aligned
 from ontodex.graph.notices import warn_reader
+from ontodex.graph.subgraph import with_triples
 
 __all__ = ["CHOICES", "Known"]
 
@@ -54,14 +55,14 @@ class Known:
 
         ``None`` if no relation leads from child to parent.
         """
-        upward = self._graph.hierarchy_relations
-        if not upward:
+        graph = self._graph
+        if not graph.hierarchy_relations:
             return None
-        if self._further is None:
-            return self._graph.hierarchy(on_cycle="ignore")
-        triples = self.links().triples
-        children, _, parents = triples[np.isin(triples[:, 1], upward)].T.astype(np.int32)
-        return Hierarchy(children, parents, ids=self._graph.ids, on_cycle="ignore")
+        if self._further is not None:
+            triples = self.links().triples.astype(np.int32)
+            known = triples[triples[:, 1] < graph.n_relations]
+            graph = with_triples(graph, known, graph.valid, graph.test)
+        return graph.hierarchy(on_cycle="ignore")
 
     def links(self) -> KnownLinks:
         """Return all known triples, in a form that is looked up by arrays."""

@@ -152,8 +152,9 @@ def _newton(inputs: Floats, targets: Floats, curve: Floats, penalty: float = 0.0
 
 
 def sigmoid(logits: Floats) -> Floats:
-    """Return 1 / (1 + exp(-logits)), of the same shape, without overflow."""
-    return np.asarray(0.5 + 0.5 * np.tanh(logits / 2))
+    """Return 1 / (1 + exp(-logits)), of the same shape; positive for logits down to -709."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1 / (1 + np.exp(-logits)))
 
 
 def _logit(share: float) -> float:

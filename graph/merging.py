@@ -134,10 +134,30 @@ def union(
         valid=valid,
         test=test,
         prefixes=MappingProxyType({**other.prefixes, **graph.prefixes}),
-        upward=tuple(dict.fromkeys(graph.upward + other.upward)),
+        upward=_upward(graph, other),
         skipped=graph.skipped + other.skipped,
         mappings=(*graph.mappings, *(one for one in other.mappings if one not in graph.mappings)),
     )
+
+
+def _upward(graph: KnowledgeGraph, other: KnowledgeGraph) -> tuple[str, ...]:
+    """Return the ids of the hierarchy relations of a union; none if they are to be recognised.
+
+    If only one graph names its hierarchy relations, the relations that are recognised in the other
+    one, and that the first one does not have, are named as well.
+    """
+    named = (*graph.upward, *other.upward)
+    if graph.upward and not other.upward:
+        named += _recognised(other, besides=graph)
+    if other.upward and not graph.upward:
+        named = (*_recognised(graph, besides=other), *named)
+    return tuple(dict.fromkeys(named))
+
+
+def _recognised(graph: KnowledgeGraph, *, besides: KnowledgeGraph) -> tuple[str, ...]:
+    """Return the ids of a graph's hierarchy relations, without relations of another graph."""
+    names = (graph.relation_ids[number] for number in graph.hierarchy_relations)
+    return tuple(name for name in names if name not in besides.relation_ids)
 
 
 def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:

@@ -44,13 +44,30 @@ def keep_open(index: Path, engine: ontodex.Engine) -> Iterator[None]:
 
 
 def open_engine(
-    index: Path, device: str, also_known: Sequence[Path] | None = None, rerank: Path | None = None
+    index: Path,
+    device: str,
+    also_known: Sequence[Path] | None = None,
+    rerank: Path | None = None,
+    *,
+    condition_memory: int | None = None,
+    condition_disk: int | None = None,
 ) -> contextlib.AbstractContextManager[ontodex.Engine]:
-    """Open an index, with files of additional known triples and a cross-encoder that re-ranks."""
+    """Open an index, or return its engine that is open already, if no settings differ.
+
+    Args:
+        index: Folder of the index.
+        device: Device of the encoders.
+        also_known: Files of additional known triples.
+        rerank: Folder of a cross-encoder that re-ranks.
+        condition_memory: See :func:`ontodex.open`; ``None`` for its default.
+        condition_disk: See :func:`ontodex.open`; ``None`` for its default.
+    """
+    sizes = {"condition_memory": condition_memory, "condition_disk": condition_disk}
+    given: dict[str, Any] = {name: size for name, size in sizes.items() if size is not None}
     kept = _KEPT.get(index)
-    if kept is not None and not also_known and rerank is None:
+    if kept is not None and not also_known and rerank is None and not given:
         return contextlib.nullcontext(kept)
-    return ontodex.open(index, device=device, known=list(also_known or ()), rerank=rerank)
+    return ontodex.open(index, device=device, known=list(also_known or ()), rerank=rerank, **given)
 
 
 def singles(questions: Sequence[Question]) -> list[str]:

@@ -144,20 +144,25 @@ def similar(
         str | None, typer.Option(help="What the similarity is about: a relation, or any text.")
     ] = None,
     condition_memory: Annotated[
-        int, typer.Option(help="Bytes of memory for entities under conditions, for later queries.")
-    ] = 1 << 30,
-    condition_disk: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="Bytes of the index's folder for projections of conditions; 0 for none."
+            help="Bytes of memory for entities under conditions, for later queries.",
+            show_default="1 GiB",
         ),
-    ] = 256 << 20,
+    ] = None,
+    condition_disk: Annotated[
+        int | None,
+        typer.Option(
+            help="Bytes of the index's folder for projections of conditions; 0 for none.",
+            show_default="256 MiB",
+        ),
+    ] = None,
     queries: Batch = None, path: PathShown = False, definition: Definition = False,
     json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank the other entities by similarity to a text or entity, optionally under a condition."""
-    with ontodex.open(
-        index, device=device, condition_memory=condition_memory, condition_disk=condition_disk
+    with open_engine(
+        index, device, condition_memory=condition_memory, condition_disk=condition_disk
     ) as engine:
         answer(
             (text,),

@@ -77,7 +77,7 @@ class Groundings(AnswerTable[Grounding]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle; its graph has only the terms of the answer."""
-        terms = [(str(one.term_id), str(one.term_label)) for one in self if one.term_id is not None]
+        terms = [one.term_id for one in self if one.term_id is not None]
         return {**vars(self), "_graph": excerpt_of(self._graph, terms)}
 
     def described(self, *, path: bool = True, definition: bool = True) -> Groundings:

@@ -6,11 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ontodex.engine.results.about import about, joined, printed
 from ontodex.engine.results.answer_table import AnswerTable
 from ontodex.engine.results.printable import printable
 from ontodex.errors import LookupFailed, SettingsError
-from ontodex.graph import GraphBuilder, KnowledgeGraph
+from ontodex.graph import KnowledgeGraph
+from ontodex.graph.knowledge_graph import no_triples
+from ontodex.graph.names import NameKind
+from ontodex.graph.subgraph import with_entities, with_triples
 from ontodex.graph.writers.nquads import predictions_as_nquads
 
 __all__ = ["NONE_LEFT_OUT", "Hit", "Hits", "KnownLeftOut", "Resolution", "excerpt_of"]
@@ -179,16 +184,9 @@ class Hits(AnswerTable[Hit]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle; its graph has only the entities of the query and the hits."""
-        query = [
-            (resolution.id or resolution.text, resolution.label)
-            for resolution in self.resolutions.values()
-        ]
-        return {
-            **vars(self),
-            "_graph": excerpt_of(
-                self._graph, [*query, *((hit.id, hit.label) for hit in self.hits)]
-            ),
-        }
+        query = (one.id for one in self.resolutions.values() if one.id is not None)
+        names = [*query, *(hit.id for hit in self.hits)]
+        return {**vars(self), "_graph": excerpt_of(self._graph, names)}
 
     def __str__(self) -> str:
         title = f"{self.question}: " + ", ".join(
@@ -307,17 +305,14 @@ class Hits(AnswerTable[Hit]):
         return predictions_as_nquads(self._graph, self.triples)
 
 
-def excerpt_of(graph: KnowledgeGraph, entities: Iterable[tuple[str, str]]) -> KnowledgeGraph:
-    """Return a graph without links: some entities, and the relations and prefixes of ``graph``.
+def excerpt_of(graph: KnowledgeGraph, names: Iterable[str]) -> KnowledgeGraph:
+    """Return a graph without links: some entities of ``graph``, its relations and prefixes.
 
     Args:
         graph: A graph.
-        entities: Id and label of each entity.
+        names: Ids of the entities; ids of relations and other texts are ignored.
     """
-    about = GraphBuilder(graph.source)
-    about.prefixes.update(graph.prefixes)
-    for name, label in zip(graph.relation_ids, graph.relation_labels, strict=True):
-        about.relation(name, label)
-    for name, label in entities:
-        about.entity(name, label)
-    return about.build()
+    none, keep = no_triples(), np.zeros(graph.n_entities, dtype=bool)
+    found = (graph.find(name) for name in names)
+    keep[[one[0] for one in found if one is not None and one[1] is NameKind.ID]] = True
+    return replace(with_entities(with_triples(graph, none, none, none), keep), mappings=())

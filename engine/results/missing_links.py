@@ -56,11 +56,7 @@ class MissingLinks(AnswerTable[MissingLink]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle; its graph has only the entities of the links."""
-        ends = [
-            end
-            for link in self.links
-            for end in ((link.head, link.head_label), (link.tail, link.tail_label))
-        ]
+        ends = [end for link in self.links for end in (link.head, link.tail)]
         return {**vars(self), "_graph": excerpt_of(self._graph, ends)}
 
     def __str__(self) -> str:

@@ -1,11 +1,11 @@
 """Similarity under a condition, from the shell."""
 
 import json
-from inspect import signature
 
 import pytest
 
-from ontodex.cli.ask import similar
+import ontodex
+from ontodex.cli.answers import keep_open, open_engine
 from ontodex.engine.conditions import DISK, MEMORY
 from tests.plain import build_plain
 
@@ -73,9 +73,15 @@ def test_budgets_can_be_set(shell, condition_index, budget):
     assert f"{budget[2:].replace('-', '_')}: expected at least" in err
 
 
-def test_budgets_default_to_those_of_python():
-    parameters = signature(similar).parameters
-    assert [parameters[name].default for name in ("condition_memory", "condition_disk")] == [
-        MEMORY,
-        DISK,
-    ]
+def test_the_help_names_the_budgets_of_python(shell):
+    status, out, _ = shell("similar", "--help")
+    sizes = (f"{MEMORY >> 30} GiB", f"{DISK >> 20} MiB")
+    assert (status, [size in out for size in sizes]) == (0, [True, True])
+
+
+def test_an_open_engine_answers_unless_a_budget_is_given(small_index):
+    with ontodex.open(small_index, device="cpu") as engine, keep_open(small_index, engine):
+        with open_engine(small_index, "cpu", condition_memory=None) as kept:
+            assert kept is engine
+        with open_engine(small_index, "cpu", condition_disk=1 << 20) as other:
+            assert other is not engine

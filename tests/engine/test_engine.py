@@ -281,7 +281,8 @@ def test_extra_sources_count_as_known(small_index):
     [
         (lambda e: e.tails("ex:dgo", "eats"), UnknownEntity, "ex:dog"),
         (lambda e: e.tails("dog", "ex:eat"), UnknownRelation, "ex:eats"),
-        (lambda e: e.tails("dog", "eats", k=0), SettingsError, "at least 1"),
+        (lambda e: e.tails("dog", "eats", k=0), SettingsError, "at least 1, found 0"),
+        (lambda e: e.tails("dog", "eats", k=True), SettingsError, "at least 1, found True"),
         (lambda e: e.tails("dog", "eats", known="all"), SettingsError, "exclude"),
         (lambda e: e.tails(" ", "eats"), SettingsError, "entity"),
         (lambda e: e.heads("", "dog"), SettingsError, "relation"),
@@ -422,14 +423,17 @@ def test_a_name_is_found_outside_the_text_candidates(tmp_path, tiny_encoder, sma
 def test_a_text_that_the_encoder_cuts_is_said(small_index):
     long, short = "a wild dog in the forest " * 20, "a wild dog in the forest"
     with ontodex.open(small_index, device="cpu") as engine:
-        said = "the text encoder reads only the first of its 122 tokens"
+        said = "of its 122 tokens are read"
         for found in (
             engine.similar(long),
             engine.parents(long),
             engine.tails(long, "lives in"),
             engine.heads("lives in", long),
+            engine.place(long),
         ):
             assert said in str(found)
+        read = engine.resources.encoders.hierarchy.text.longest
+        assert f"only the first {read} {said}" in str(engine.children(long))
         for found in (engine.similar(short), engine.tails("dog", "lives in"), engine.search(long)):
             assert "tokens" not in str(found)
         one, other = engine.similar_batch([long, "ex:nothing"])

@@ -8,7 +8,7 @@ import pytest
 
 import ontodex
 from ontodex.engine.entity_types import entity_type
-from ontodex.errors import UnknownEntity
+from ontodex.errors import SettingsError, UnknownEntity
 from ontodex.graph import GraphBuilder
 from tests.conftest import PLACES, WILD
 
@@ -57,6 +57,11 @@ def test_an_unknown_type_is_an_error(text, message):
     graph = cities()
     with pytest.raises(UnknownEntity, match=message):
         entity_type(graph, graph.hierarchy(), text)
+
+
+def test_a_type_that_is_no_text_is_an_error():
+    with pytest.raises(SettingsError, match="found 5"):
+        entity_type(cities(), None, 5)
 
 
 def test_a_graph_without_a_hierarchy_has_instances():

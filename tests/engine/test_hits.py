@@ -322,3 +322,18 @@ def test_a_path_is_the_first_of_a_description(small_index: Path) -> None:
             paths = engine.describe(hit.id).paths
             assert hit.path == (paths[0] if paths else None)
             assert hit.definition == (engine.describe(hit.id).definition or None)
+
+
+def test_pickled_parents_keep_the_relation_of_the_hierarchy() -> None:
+    builder = GraphBuilder("cars")
+    builder.triple("ex:wheel", "ex:partOf", "ex:car")
+    graph = builder.build().with_hierarchy("ex:partOf")
+    wheel = Resolution("wheel", "label", "ex:wheel", "wheel")
+    parents = Hits((Hit("ex:car", "car", 0.5, False),), "parents", {"text": wheel}, "", 1.0, graph)
+    assert parents.triples == [("ex:wheel", "ex:partOf", "ex:car", 0.5)]
+    assert pickle.loads(pickle.dumps(parents)).triples == parents.triples
+
+
+def test_a_pickled_answer_has_no_entities_but_those_of_the_graph(tails: Hits, search: Hits) -> None:
+    assert set(pickle.loads(pickle.dumps(tails))._graph.ids) == {"ex:dog", "ex:farm", "ex:sea"}
+    assert list(pickle.loads(pickle.dumps(search))._graph.ids) == []

@@ -88,3 +88,11 @@ def test_a_relation_that_another_source_links_something_to_itself_by(graph: Know
     assert Known(graph).reflexive == frozenset()
     assert Known(graph, [graph_of("a s a"), graph_of("a r b")]).reflexive == {1}
     assert Known(graph_of("a r a", "b s c"), [graph_of("b s b")]).reflexive == {0, 1}
+
+
+def test_equivalent_classes_share_parents_whatever_else_is_known() -> None:
+    graph = graph_of("automobile is_a vehicle", "car equivalentClass automobile", "dog likes car")
+    row = graph.ids.index
+    for known in (Known(graph), Known(graph, [graph_of("car likes dog")])):
+        assert known.hierarchy is not None
+        assert known.hierarchy.parents(row("car")).tolist() == [row("vehicle")]

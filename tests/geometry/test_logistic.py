@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from ontodex.geometry.logistic import WEAK_PENALTY, regression
+from ontodex.geometry.logistic import WEAK_PENALTY, regression, sigmoid
 
 
 @pytest.mark.parametrize("kind", ["noisy", "separable", "constant score", "equal scores"])
@@ -29,3 +29,11 @@ def test_the_weights_are_those_of_scikit_learn(kind: str) -> None:
     weights, offset = regression(scores, truth)
     np.testing.assert_allclose(np.array(weights) * spread[:, 0], theirs.coef_[0], atol=1e-3)
     np.testing.assert_allclose(offset + np.array(weights) @ middle, theirs.intercept_, atol=1e-3)
+
+
+def test_the_logistic_function_is_exact_far_from_zero() -> None:
+    logits = np.array([-700.0, -38.0, 0.0, 38.0, 800.0])
+    found = sigmoid(logits)
+    np.testing.assert_allclose(found[:2], np.exp(logits[:2]), rtol=1e-12)
+    assert found[2:].tolist() == [0.5, 1.0, 1.0]
+    assert sigmoid(np.array([-800.0])).tolist() == [0.0]

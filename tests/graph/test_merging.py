@@ -281,3 +281,18 @@ def test_another_label_is_a_synonym_and_a_correction_takes_the_place_of_a_defini
         assert list(both.definitions) == [definition, "what a hen lays"]
     again = merge(merge(one.build(), other.build()), one.build(), corrects=True)
     assert list(again.definitions) == ["meat", "what a hen lays"]
+
+
+def test_a_named_hierarchy_is_joined_by_what_the_other_graph_has_of_its_own() -> None:
+    pets, cars = GraphBuilder("pets"), GraphBuilder("cars")
+    pets.triple("dog", "is_a", "animal")
+    cars.triple("wheel", "part of", "car")
+    parts = cars.build().with_hierarchy("part of")
+    for both in (merge(pets.build(), parts), merge(parts, pets.build())):
+        links = both.hierarchy().links.tolist()
+        named = {(both.ids[child], both.ids[parent]) for child, parent in links}
+        assert named == {("dog", "animal"), ("wheel", "car")}
+    cars.triple("van", "is_a", "car")  # left out of the hierarchy on purpose
+    parts = cars.build().with_hierarchy("part of")
+    assert merge(parts, pets.build()).upward == parts.upward
+    assert merge(pets.build(), pets.build()).upward == ()
