@@ -20,7 +20,7 @@ PAGE = ROOT / "docs" / "reliability.md"
 PROMISE = Path(__file__).with_name("promise.md")
 
 TRIED = {
-    "killed": "`kill -9` at random calls of a build (also in stages), a rebuild, add and remove",
+    "killed": "`kill -9` at random calls of a build, a rebuild, add and remove",
     "power lost": "loss of power at a sync: none, some, or all of the unsynced names persist",
     "disk full": "no space left at a step of a change, or for files above some size",
     "training": "`kill -9` of a training run, resumed; `apart`: largest difference of a weight",
