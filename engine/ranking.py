@@ -96,7 +96,6 @@ def evaluate_links(
     *,
     adjust: Sequence[Adjust] = (),
     split: str = "test",
-    itself: bool = False,
     device: str = "cpu",
 ) -> dict[str, float]:
     """Rank the tail and the head of every held-out triple, and return metrics of the ranks.
@@ -107,7 +106,6 @@ def evaluate_links(
         query: Function from rows of entities and numbers of relations to query vectors.
         adjust: See :func:`link_ranks`.
         split: ``"test"`` or ``"valid"``.
-        itself: See :func:`link_ranks`.
         device: Device of the search.
 
     Returns:
@@ -117,9 +115,7 @@ def evaluate_links(
     Raises:
         GraphError: If the graph has no triples in the split.
     """
-    by_side = link_ranks(
-        graph, vectors, query, adjust=adjust, split=split, itself=itself, device=device
-    )
+    by_side = link_ranks(graph, vectors, query, adjust=adjust, split=split, device=device)
     result = rank_metrics(np.concatenate(list(by_side.values())))
     for side, ranks in by_side.items():
         result.update({f"{side}.{name}": value for name, value in rank_metrics(ranks).items()})

@@ -29,9 +29,9 @@ def _hops(entity: int, step: Callable[[int], Rows]) -> dict[int, int]:
     return found
 
 
-def _ascending(rows: Iterable[int], but: int) -> Rows:
-    """Return the distinct rows in ascending order, without the row ``but``."""
-    return np.array(sorted(set(rows) - {but}), dtype=np.int32)
+def _ascending(rows: Iterable[int]) -> Rows:
+    """Return distinct rows in ascending order."""
+    return np.array(sorted(rows), dtype=np.int32)
 
 
 class Hierarchy:
@@ -169,17 +169,14 @@ class Hierarchy:
 
     def ancestors(self, entity: int) -> Rows:
         """Return the ancestors of ``entity``, ascending, without itself."""
-        return _ascending(self.hops_upward(entity), but=entity)
+        return _ascending(self.hops_upward(entity))
 
     def descendants(self, entity: int) -> Rows:
         """Return the descendants of ``entity``, ascending, without itself."""
-        return _ascending(_hops(entity, self.children), but=entity)
+        return _ascending(_hops(entity, self.children))
 
     def hops_upward(self, entity: int) -> dict[int, int]:
-        """Return the number of links on the shortest path from ``entity`` to each ancestor.
-
-        In a cycle, ``entity`` is an ancestor of itself.
-        """
+        """Return the number of links on the shortest path from ``entity`` to each ancestor."""
         return _hops(entity, self.parents)
 
     @cached_property
