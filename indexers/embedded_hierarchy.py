@@ -154,8 +154,8 @@ class EmbeddedHierarchy:
             found = scores_of(
                 question, rule, pairwise(points, block, self.c), norms, norm(block, self.c)
             )
-            raised = slice(*np.searchsorted(targets, [start, start + len(block)]))
-            found[askers[raised], targets[raised] - start] += more[raised]
+            in_block = slice(*np.searchsorted(targets, [start, start + len(block)]))
+            found[askers[in_block], targets[in_block] - start] += more[in_block]
             found[owners[here], refused[here] - start] = -np.inf
             scores = np.concatenate([scores, found], axis=1)
             rows = np.concatenate(

@@ -199,8 +199,8 @@ def learn_graph_features(
     n_entities, n_relations = graph.n_entities, graph.n_relations
     kge = train(training_graph)
     kge.entities[~_linked(training_graph.triples, n_entities)] = 0.0  # never trained
-    ranges = constraint_basis(training_graph.triples, n_entities, n_relations)
-    known_ranges = constraint_vectors(training_graph.triples, n_entities, ranges)
+    constraints = constraint_basis(training_graph.triples, n_entities, n_relations)
+    known_constraints = constraint_vectors(training_graph.triples, n_entities, constraints)
     kinds = kinds_of(training_graph)
     links = KnownLinks(training_graph.triples, n_entities, n_relations)
     held_out = training_graph.valid
@@ -221,7 +221,7 @@ def learn_graph_features(
                     questions,
                     of_heads,
                     kge,
-                    (known_ranges, ranges),
+                    (known_constraints, constraints),
                     kinds,
                     case_based,
                     held_out,
@@ -235,8 +235,8 @@ def learn_graph_features(
         ]
     )
     weights[1, :, KIND] = np.maximum(weights[1, :, KIND], MIN_KIND)
-    entities = Vectors([np.concatenate([kge.entities, known_ranges, kinds.entities], axis=1)])
-    features = GraphFeatures(entities, kge.relations, ranges, kinds.relations, rules, weights)
+    entities = Vectors([np.concatenate([kge.entities, known_constraints, kinds.entities], axis=1)])
+    features = GraphFeatures(entities, kge.relations, constraints, kinds.relations, rules, weights)
     calibrations = fit_calibration(
         links,
         KnownLinks(held_out, n_entities, n_relations),
@@ -248,9 +248,9 @@ def learn_graph_features(
         random,
         quiet=quiet,
     )
-    all_ranges = constraint_vectors(graph.triples, n_entities, ranges)
+    all_constraints = constraint_vectors(graph.triples, n_entities, constraints)
     kinds = kinds_of(graph)
-    entities = Vectors([np.concatenate([kge.entities, all_ranges, kinds.entities], axis=1)])
+    entities = Vectors([np.concatenate([kge.entities, all_constraints, kinds.entities], axis=1)])
     features = dataclasses.replace(
         features,
         entities=entities,
@@ -269,7 +269,7 @@ def _load(file: Path) -> GraphFeatures | None:
         return GraphFeatures(
             Vectors([saved["entities"]]),
             saved["relations"],
-            saved["ranges"],
+            saved["type_constraints"],
             saved["kinds"],
             Rules(saved["rules"], saved["confidences"]),
             saved["weights"],
@@ -284,7 +284,7 @@ def _save(features: GraphFeatures, file: Path) -> None:
     arrays = {
         "entities": features.entities.shards[0],
         "relations": features.relations,
-        "ranges": features.type_constraints,
+        "type_constraints": features.type_constraints,
         "kinds": features.kinds,
         "rules": features.rules.bodies,
         "confidences": features.rules.confidences,

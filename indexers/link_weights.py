@@ -301,7 +301,7 @@ def score_answers(
     asked: Ints,
     heads: Heads,
     kge: ComplEx,
-    ranges: tuple[NDArray[np.float32], NDArray[np.float32]],
+    constraints: tuple[NDArray[np.float32], NDArray[np.float32]],
     kinds: Kinds,
     case_based: CaseBasedEvidence,
     held_out: NDArray[np.integer],
@@ -318,7 +318,7 @@ def score_answers(
         asked: Questions; see :func:`draw_questions`.
         heads: The entities that the questions are about.
         kge: KGE vectors.
-        ranges: Type constraints: vectors of entities and of relations.
+        constraints: Type constraints: vectors of entities and of relations.
         kinds: Profiles of entities and vectors of relations.
         case_based: Case-based evidence.
         held_out: True triples on which none of the scores was trained, of shape (n, 3).
@@ -326,7 +326,7 @@ def score_answers(
         drawn: Number of drawn candidates of a question.
         quiet: Show no progress on stderr.
     """
-    items = vectors, Vectors([kge.entities]), Vectors([ranges[0]]), Vectors([kinds.entities])
+    items = vectors, Vectors([kge.entities]), Vectors([constraints[0]]), Vectors([kinds.entities])
     true = KnownLinks(
         np.concatenate([graph.triples, held_out]), graph.n_entities, graph.n_relations
     )
@@ -347,7 +347,7 @@ def score_answers(
         places = np.searchsorted(heads.rows, entities)
         queries = {
             0: heads.query(places, relations),
-            2: ranges[1][relations],
+            2: constraints[1][relations],
             3: kinds.relations[relations],
         }
         if not heads.new:

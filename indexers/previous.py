@@ -121,25 +121,25 @@ def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatu
     old = GraphFeatures.read(index.blobs, index.vectors(HYBRID))
     count, old_count = graph.n_relations, index.graph.n_relations
     relations = np.zeros((2 * count, old.relations.shape[1]), dtype=np.float32)
-    ranges = np.zeros((2 * count, old.type_constraints.shape[1]), dtype=np.float32)
+    relation_constraints = np.zeros((2 * count, old.type_constraints.shape[1]), dtype=np.float32)
     weights = np.repeat(old.weights[:, -1:], 2 * count + 1, axis=1)
     weights[..., TYPE_CONSTRAINT] = 0.0  # a new relation has no type constraint
     numbers = np.full(2 * old_count, -1)
     new, known = common_rows(index.graph.relation_ids, graph.relation_ids)
     for shift, old_shift in ((0, 0), (count, old_count)):
         relations[new + shift] = old.relations[known + old_shift]
-        ranges[new + shift] = old.type_constraints[known + old_shift]
+        relation_constraints[new + shift] = old.type_constraints[known + old_shift]
         weights[:, new + shift] = old.weights[:, known + old_shift]
         numbers[known + old_shift] = new + shift
     kge = np.zeros((graph.n_entities, relations.shape[1]), dtype=np.float32)
     new, known = common_rows(_current_ids(index.graph, graph), graph.ids)
     kge[new] = old.kge_vectors()[known]
-    constraints = constraint_vectors(graph.triples, graph.n_entities, ranges)
+    constraints = constraint_vectors(graph.triples, graph.n_entities, relation_constraints)
     kinds = kinds_of(graph)
     return GraphFeatures(
         Vectors([np.concatenate([kge, constraints, kinds.entities], axis=1)]),
         relations,
-        ranges,
+        relation_constraints,
         kinds.relations,
         old.rules.renumbered(numbers),
         weights,

@@ -83,7 +83,7 @@ class Rules:
             For each question, the rows of predicted tails, ascending, and their scores, both of
             shape (rows,).
         """
-        log_doubts = -np.log1p(-np.minimum(self.confidences.astype(np.float64), MOST))
+        log_failures = -np.log1p(-np.minimum(self.confidences.astype(np.float64), MOST))
         for start in range(0, len(entities), BLOCK):
             heads = np.asarray(entities[start : start + BLOCK], dtype=np.int64)
             kinds = np.where(heads < 0, -1, relations[start : start + BLOCK])
@@ -97,7 +97,7 @@ class Rules:
             found, places = np.unique(
                 questions[pairs] * links.n_entities + tails, return_inverse=True
             )
-            scores = -np.expm1(-np.bincount(places, log_doubts[rules[pairs]], len(found)))
+            scores = -np.expm1(-np.bincount(places, log_failures[rules[pairs]], len(found)))
             parts = np.searchsorted(found, np.arange(1, len(heads)) * links.n_entities)
             yield from zip(
                 np.split(found % links.n_entities, parts), np.split(scores, parts), strict=True
