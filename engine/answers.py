@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -136,12 +136,12 @@ SHORT = 60
 """Number of characters of a text that no encoder cuts."""
 
 
-def with_cuts(found: Sequence[Resolved], encoder: TextEncoder) -> list[Resolved]:
+def with_cuts(found: Sequence[Resolved], encoder: Callable[[], TextEncoder]) -> list[Resolved]:
     """Say in the resolutions which free texts are longer than what an encoder reads.
 
     Args:
         found: The answers.
-        encoder: The encoder that the answers depend on.
+        encoder: Loads the encoder that the answers depend on; called only if a text may be cut.
     """
     texts = list(
         dict.fromkeys(
@@ -151,14 +151,15 @@ def with_cuts(found: Sequence[Resolved], encoder: TextEncoder) -> list[Resolved]
             if one.id is None and len(one.text) > SHORT
         )
     )
-    lengths = {texts[at]: length for at, length in encoder.cut(texts)} if texts else {}
+    lengths = {texts[at]: length for at, length in encoder().cut(texts)} if texts else {}
     if not lengths:
         return list(found)
+    longest = encoder().longest
 
     def noted(one: Resolution) -> Resolution:
         if one.id is not None or one.text not in lengths:
             return one
-        hint = f"; only the first {encoder.longest} of its {lengths[one.text]:,} tokens are read"
+        hint = f"; only the first {longest} of its {lengths[one.text]:,} tokens are read"
         return replace(one, hint=one.hint + hint)
 
     return [

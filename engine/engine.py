@@ -233,7 +233,7 @@ class Engine(LinkQuestions):
                 "similar", dict(zip(("text", "condition"), pair, strict=True)), error, self.graph
             ),
         )
-        return with_cuts(found, self.resources.encoders.text)
+        return with_cuts(found, lambda: self.resources.encoders.text)
 
     def ground(self, texts: Sequence[str], *, type: str | None = None) -> Groundings:
         """Find the term that each text means, or none, for a column of a table.
@@ -396,7 +396,7 @@ class Engine(LinkQuestions):
             list_of(texts, "texts"),
             Placements.failed,
         )
-        return with_cuts(found, self.resources.encoders.hierarchy.text)
+        return with_cuts(found, lambda: self.resources.encoders.hierarchy.text)
 
     def audit(self, k: int = 20) -> Audit:
         """Find doubtful, missing and redundant links of the hierarchy.
@@ -507,8 +507,9 @@ class Engine(LinkQuestions):
         )
         if question in BY_SENTENCE:
             return found
-        encoders = self.resources.encoders
-        return with_cuts(found, encoders.hierarchy.text if question in BY_HIT else encoders.text)
+        if question in BY_HIT:
+            return with_cuts(found, lambda: self.resources.encoders.hierarchy.text)
+        return with_cuts(found, lambda: self.resources.encoders.text)
 
     # Vectors -------------------------------------------------------------------------------------
 

@@ -391,7 +391,7 @@ class LinkQuestions:
             return Hits.failed(question, dict(zip(roles, pair, strict=True)), error, self.graph)
 
         found = answer_each(ask, expect_pairs(pairs), failed)
-        return with_cuts(found, self.resources.encoders.text)
+        return with_cuts(found, lambda: self.resources.encoders.text)
 
     def missing(
         self, relation: str | None = None, k: int = 20, *, linked: bool = True, quiet: bool = False
