@@ -68,6 +68,9 @@ ENDINGS = (
 PLURALS = ENDINGS[:4]
 """The same for nouns in the plural."""
 
+UNGRADED = ENDINGS[:8]
+"""The same without comparatives and superlatives."""
+
 STOP_WORDS = re.compile(
     "and|are|can|could|does|for|from|had|has|have|how|its|not|that|the|was|what|when|where|which|"
     "who|will|with|without|you|your"
@@ -148,8 +151,8 @@ class Lexicon:
         >>> lexicon = Lexicon(lines_of([("lift", "elevator"), ("lift", "rise")]))
         >>> lexicon.variants("lifts", names, 5)
         ['elevator']
-        >>> lexicon.knows("lifts"), lexicon.knows("lifft")
-        (True, False)
+        >>> lexicon.knows("lifts"), lexicon.knows("lifft"), lexicon.knows("lifter")
+        (True, False, False)
         >>> lexicon = Lexicon(b"", definition_lines({"lift": ["a box that goes up and down"]}))
         >>> lexicon.definitions("Lifts")
         ['a box that goes up and down']
@@ -180,11 +183,13 @@ class Lexicon:
     def knows(self, word: str) -> bool:
         """Return whether a word, as it is or as a lemma, has others of its meaning or is defined.
 
+        A comparative counts only as it is: *hamer* is no form of *ham*, but a misspelt *hammer*.
+
         Args:
             word: A word in lower case.
         """
         lines = (self._lines, self._definitions)
-        return any(_fields(own, lemma) for lemma in _lemmas(word, ENDINGS) for own in lines)
+        return any(_fields(own, lemma) for lemma in _lemmas(word, UNGRADED) for own in lines)
 
     def definitions(self, name: str) -> list[str]:
         """Return the definitions of a name that is a noun, or the plural of one; else none.

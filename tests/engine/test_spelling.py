@@ -83,3 +83,13 @@ def test_an_encoder_knows_words_that_its_tokenizer_does_not_divide(tiny_encoder)
     encoder = TextEncoder(tiny_encoder, "cpu")
     assert encoder.knows(["dog", "dogdogdog", "cat"]) == [True, False, True]
     assert encoder.knows([]) == []
+
+
+def test_a_misspelt_word_is_no_comparative_of_the_lexicon():
+    builder = GraphBuilder("tools")
+    for name in ("hammer", "spanner"):
+        builder.entity(f"ex:{name}", name)
+    graph = builder.build()
+    spelling = Spelling(graph, NameSimilarity.of(graph), lambda words: [False for _ in words])
+    for word, meant in (("hamer", "hammer"), ("spaner", "spanner")):
+        assert spelling.corrected(word, Lexicon.load()) == (meant, 1)
