@@ -184,12 +184,14 @@ def expect_count(name: str, found: Any, lowest: int = 0) -> int:
 def expect_whole(settings: object, **least: int) -> None:
     """Require that the named fields are whole numbers of at least the given values.
 
+    They become ``int``, because settings are written as JSON.
+
     >>> expect_whole(slice(0), stop=1)
     Traceback (most recent call last):
     ontodex.errors.SettingsError: stop: expected a whole number of at least 1, found 0
     """
     for name, lowest in least.items():
-        expect_count(name, getattr(settings, name), lowest)
+        object.__setattr__(settings, name, expect_count(name, getattr(settings, name), lowest))
 
 
 def expect_number(settings: object, *names: str, zero: bool = False) -> None:

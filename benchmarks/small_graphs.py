@@ -395,6 +395,7 @@ def _train(
     PyKEEN collects garbage after each epoch, which takes .4 s if all imported modules are looked
     through, and an epoch on these graphs takes .1 s. So what exists before training is left out.
     """
+    gc.collect()  # what an earlier training left
     gc.freeze()
     arguments = dict(arguments)
     reciprocal = arguments["training_loop"] == "lcwa"

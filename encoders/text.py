@@ -156,12 +156,13 @@ class TextEncoder:
             Position and number of tokens of each text above the limit; empty if the encoder has no
             known limit.
         """
-        if self.longest is None:
+        tokenizer = self._short or self._reader
+        if tokenizer.longest is None:
             return []
-        longest = min(self.longest, most or self.longest)
+        longest = min(tokenizer.longest, most or tokenizer.longest)
         return [
             (position, length)
-            for position, length in enumerate((self._short or self._reader).lengths(texts))
+            for position, length in enumerate(tokenizer.lengths(texts))
             if length > longest
         ]
 

@@ -151,15 +151,15 @@ def with_cuts(found: Sequence[Resolved], encoder: Callable[[], TextEncoder]) -> 
             if one.id is None and len(one.text) > SHORT
         )
     )
-    lengths = {texts[at]: length for at, length in encoder().cut(texts)} if texts else {}
-    if not lengths:
+    if not texts:
         return list(found)
-    longest = encoder().longest
+    reader = encoder()
+    lengths = {texts[at]: length for at, length in reader.cut(texts)}
 
     def noted(one: Resolution) -> Resolution:
         if one.id is not None or one.text not in lengths:
             return one
-        hint = f"; only the first {longest} of its {lengths[one.text]:,} tokens are read"
+        hint = f"; only the first {reader.longest} of its {lengths[one.text]:,} tokens are read"
         return replace(one, hint=one.hint + hint)
 
     return [

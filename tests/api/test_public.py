@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import ontodex
@@ -92,3 +93,10 @@ def test_a_lone_name_serves_where_a_list_may_stand(own_index, tiny_encoder, smal
 def test_wrong_arguments_are_named(small_graph, small_index, call, says):
     with pytest.raises(SettingsError, match=says):
         call(small_graph, small_index)
+
+
+def test_whole_numbers_of_numpy_become_those_of_python():
+    training = ontodex.HyperCLTraining(steps=np.int64(5))
+    assert (training.steps, type(training.steps)) == (5, int)
+    with pytest.raises(SettingsError, match="at least 0, found True"):
+        ontodex.HyperCLTraining(steps=True)
