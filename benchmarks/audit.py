@@ -12,7 +12,8 @@ import numpy as np
 from benchmarks.baselines import VOTERS, TrigramVotes, ranks_better
 from benchmarks.record import Measured
 from benchmarks.untrained import Links, add_graphs, built, hit_alone, of_each_graph, with_links
-from ontodex.engine.hierarchy import Subsumptions, audit
+from ontodex.engine.audit import audit
+from ontodex.engine.hierarchy import Subsumptions
 from ontodex.graph import Hierarchy, KnowledgeGraph
 
 __all__ = ["add_options", "run"]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import with_cuts
+from ontodex.engine.audit import audit
 from ontodex.engine.batches import answer_each, single
 from ontodex.engine.completion import complete
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
@@ -18,10 +19,11 @@ from ontodex.engine.description import describe
 from ontodex.engine.embeddings import OF_LINKS, SPACES, embed, embeddings
 from ontodex.engine.entailment import Entailments
 from ontodex.engine.grounding import SHIPPED, GroundingRule, ground, homonym_share
-from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
+from ontodex.engine.hierarchy import Subsumptions
 from ontodex.engine.known import Known
 from ontodex.engine.lifecycle import LifecycleGuard, guarded
 from ontodex.engine.links import LinkQuestions, Links
+from ontodex.engine.placement import complete_taxonomy
 from ontodex.engine.resolve import ResolvedTerm, expect_pairs, list_of, resolve_entity
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.audit_rows import Audit

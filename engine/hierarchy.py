@@ -1,12 +1,10 @@
-"""Hierarchy-aware search: parents and children, taxonomy completion, and the audit."""
+"""Parents and children: entities ranked as more general, or more specific, than a query."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +17,13 @@ from ontodex.engine.answers import (
     checked,
     hits_of,
     left_out,
-    milliseconds,
     no_rows,
     own_row,
 )
 from ontodex.engine.known import CHOICES
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities, vectors_of
 from ontodex.engine.resources import Resources
-from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.results.hits import Hits
-from ontodex.engine.results.placements import Placement, Placements
 from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.engine.search.subsumption_space import SubsumptionSpace
 from ontodex.engine.search.topk import Found, Searcher
@@ -37,7 +32,6 @@ from ontodex.errors import IndexMismatch, expect_choice
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import Hierarchy, KnowledgeGraph
-from ontodex.graph.arrays import distinct, within
 from ontodex.graph.names import NameKind, normalise
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.lexicon import Lexicon
@@ -47,247 +41,12 @@ from ontodex.scoring.neighbour_voting import COMPETING, NeighbourVotes, Neighbou
 from ontodex.scoring.similarity import EntitySimilarity
 from ontodex.storage.space_names import HIERARCHY, TEXT
 
-__all__ = ["Subsumptions", "audit", "complete_taxonomy"]
+__all__ = ["Subsumptions"]
 
-MAX_MISSING = 5
-"""Maximal number of missing parents that the audit lists for one child."""
-
-BATCH = 512
-"""Number of children in one block of the audit."""
+Points = NDArray[np.float32]
 
 MISSING = 0.05
 """Share of links that is supposed to be missing, as in the probabilities of missing links."""
-
-PAIRS = 8192
-"""Approximate number of members of the hierarchy in one shard of the audit's search."""
-
-
-class _Pairs(NamedTuple):
-    """Columns of (child, parent) pairs, each of shape (pairs,).
-
-    Attributes:
-        children: Row of the child.
-        parents: Row of the parent.
-        scores: Subsumption score.
-        probabilities: Probability of the link; NaN if none could be fitted.
-    """
-
-    children: Rows
-    parents: Rows
-    scores: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
-
-    @classmethod
-    def none(cls) -> _Pairs:
-        """Return columns of no pairs."""
-        return cls(no_rows(), no_rows(), np.zeros(0), np.zeros(0))
-
-    def at(self, places: Rows) -> _Pairs:
-        """Return the pairs at the given positions, in their order."""
-        return _Pairs._make(column[places] for column in self)
-
-
-def audit(subsumptions: Subsumptions, k: int) -> Audit:
-    """Compare the asserted hierarchy with the model; see :meth:`ontodex.Engine.audit`."""
-    k = checked(k)
-    start = time.perf_counter()
-    graph, members = subsumptions.graph, subsumptions.hierarchy.members.astype(np.int64)
-    searcher, places = _among_members(subsumptions, members), np.full(len(graph.ids), -1)
-    places[members] = np.arange(len(members))
-    asserted, others = [_Pairs.none()], [_Pairs.none()]
-    for first in range(0, len(members), BATCH):
-        batch = members[first : first + BATCH]
-        points = subsumptions.space.vectors[batch]
-        resolved = subsumptions.resolve([graph.ids[row] for row in batch.tolist()])
-        all_votes = subsumptions.vote_offsets("parents", resolved)
-        log_sums = subsumptions.log_sums("parents", resolved, points, all_votes)
-        related = [places[_related(subsumptions, child)] for child in batch.tolist()]
-        related = [rows[rows >= 0] for rows in related]
-        offsets = [_offsets_of_members(places, votes) for votes in all_votes]
-        found = searcher.top(points, MAX_MISSING, related, offsets)
-        for child, point, votes, total, (best, scores) in zip(
-            batch.tolist(), points, all_votes, log_sums.tolist(), found, strict=True
-        ):
-            parents = subsumptions.hierarchy.parents(child).astype(np.int64)
-            known = subsumptions.above.among(point, parents, len(parents), votes)
-            for pairs, scored, entity in (
-                (asserted, known, None),
-                (others, (members[best], scores), child),
-            ):
-                probabilities = subsumptions.probabilities("parents", scored[1], total, entity)
-                if probabilities is None:
-                    probabilities = np.full(len(scored[1]), np.nan)
-                pairs.append(_Pairs(np.full(len(probabilities), child), *scored, probabilities))
-    links = _joined(asserted)
-    implied = _redundant(subsumptions.hierarchy, links)
-    rows = [
-        AuditRow(
-            graph.ids[child],
-            graph.labels[child],
-            graph.ids[parent],
-            graph.labels[parent],
-            None if math.isnan(probability) else probability,
-            score,
-            verdict,
-        )
-        for verdict, pairs in (
-            ("doubtful", _doubtful(links.at(np.flatnonzero(~implied)), k)),
-            ("missing", _missing(_joined(others), k)),
-            ("redundant", links.at(np.flatnonzero(implied)[:k])),
-        )
-        for child, parent, score, probability in zip(
-            *(column.tolist() for column in pairs), strict=True
-        )
-    ]
-    method, took = subsumptions.methods["parents"], milliseconds(start, 1)
-    return Audit(tuple(rows), method, took, predicate_of(graph), dict(graph.prefixes))
-
-
-def _redundant(hierarchy: Hierarchy, links: _Pairs) -> NDArray[np.bool_]:
-    """Return whether each asserted link is implied by others, of shape (links,)."""
-    count = len(hierarchy.ids)
-    keys = hierarchy.redundant_links().astype(np.int64) @ np.array([count, 1])
-    return within(keys, links.children * count + links.parents)
-
-
-def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
-    """Return at most k asserted links with a probability of at most 0.5, the least likely first."""
-    worst = np.lexsort(
-        (asserted.parents, asserted.children, asserted.scores, asserted.probabilities)
-    )
-    return asserted.at(worst[asserted.probabilities[worst] <= 0.5][:k])
-
-
-def _missing(others: _Pairs, k: int) -> _Pairs:
-    """Return at most k pairs, the most likely first; without probabilities, by score.
-
-    Of the two directions between two entities, only the better one is returned.
-    """
-    best = np.lexsort((others.parents, others.children, -others.scores, -others.probabilities))
-    ends = np.sort(np.stack([others.children, others.parents], axis=1)[best], axis=1)
-    return others.at(best[np.sort(np.unique(ends, axis=0, return_index=True)[1])][:k])
-
-
-def _joined(pairs: Sequence[_Pairs]) -> _Pairs:
-    return _Pairs(*(np.concatenate(columns) for columns in zip(*pairs, strict=True)))
-
-
-def _related(subsumptions: Subsumptions, child: int) -> Rows:
-    """Return the entities that cannot be missing parents of ``child``.
-
-    These are the child itself, its ancestors, descendants and siblings, and entities with the same
-    label.
-    """
-    hierarchy = subsumptions.hierarchy
-    above, below, beside = (
-        hierarchy.ancestors(child),
-        hierarchy.descendants(child),
-        hierarchy.siblings(child),
-    )
-    return distinct(
-        np.concatenate([[child], subsumptions.namesakes(child), above, below, beside]).astype(
-            np.int64
-        )
-    )
-
-
-def _offsets_of_members(places: Rows, votes: Offsets) -> Offsets:
-    """Return the score offsets of members of the hierarchy.
-
-    Args:
-        places: Position of each entity among the members; -1 for entities that are not members.
-        votes: Score offsets by row.
-    """
-    rows, values = votes
-    there = places[rows] >= 0
-    return places[rows[there]], values[there]
-
-
-def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
-    """Return a searcher for parents among the members; its rows are positions in ``members``."""
-    vectors = subsumptions.space.vectors
-    if len(members) == len(vectors):
-        return subsumptions.above
-    parts = np.array_split(members, max(1, len(members) // PAIRS))
-    vectors = Vectors([vectors[part] for part in parts])
-    space = SubsumptionSpace(
-        vectors, subsumptions.space.curvature, subsumptions.rule.weight, subsumptions.rule.tilt
-    )
-    return Searcher(vectors, subsumptions.device, space=space)
-
-
-POOL = 50
-"""Number of best children among which those that move are looked for; 5 k if that is larger, where
-k is the number of positions."""
-
-
-def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Placements]:
-    """Find the positions of each text; see :meth:`ontodex.engine.engine.Engine.place`."""
-    k = checked(k)
-    start = time.perf_counter()
-    resolved = subsumptions.resolve(texts)
-    points = subsumptions.points(resolved)
-    all_votes = subsumptions.vote_offsets("parents", resolved)
-    found, log_sums = subsumptions.predicted("parents", resolved, points, all_votes, k)
-    refused = subsumptions.refused("children", resolved)
-    children = subsumptions.below.top(points, max(POOL, 5 * k), refused)
-    positions = []
-    for point, one, votes, predicted, total, below, none in zip(
-        points, resolved, all_votes, found, log_sums.tolist(), children, refused, strict=True
-    ):
-        ancestors, descendants = subsumptions.asserted("parents", one.row)
-        best = subsumptions.asserted_first("parents", one, point, votes, predicted, k)
-        probabilities = subsumptions.probabilities("parents", best[1], total, one.row)
-        hits = hits_of(subsumptions.graph, best, ancestors, probabilities)
-        moving = [_moving(subsumptions, point, parent, below, none) for parent in best[0].tolist()]
-        positions.append(
-            tuple(
-                Placement(hit, hits_of(subsumptions.graph, some, descendants))
-                for hit, some in zip(hits, moving, strict=True)
-            )
-        )
-    took = milliseconds(start, len(resolved))
-    return [
-        Placements(of_one, {"text": one.resolution}, subsumptions.methods["parents"], took)
-        for of_one, one in zip(positions, resolved, strict=True)
-    ]
-
-
-def _moving(
-    subsumptions: Subsumptions,
-    point: NDArray[np.float32],
-    parent: int,
-    below: Scored,
-    refused: Rows,
-) -> Scored:
-    """Return the entities below the parent that move below the concept, best first.
-
-    Candidates are the children of the parent, and the descendants of the parent among the concept's
-    best children. A candidate moves if the rule accepts it as a child of the concept, if it scores
-    higher as a child of the concept than of the parent, and if its hyperbolic norm is larger than
-    the concept's. Of an ancestor and its descendant only the ancestor is returned.
-
-    Args:
-        subsumptions: The scores and the hierarchy.
-        point: Lifted point of the concept, of shape (d+1,).
-        parent: Row of the parent.
-        below: Rows and scores of the concept's best children.
-        refused: Rows that must not move.
-    """
-    hierarchy, space = subsumptions.hierarchy, subsumptions.space
-    direct = hierarchy.children(parent).astype(np.int64)
-    deeper = below[0][hierarchy.is_ancestor(below[0], np.array(parent))]
-    rows = np.setdiff1d(np.union1d(direct, deeper), refused)
-    rows, scores = subsumptions.below.among(point, rows, len(rows))
-    likely = scores > subsumptions.rule.threshold
-    likely &= scores > space.pair_scores(space.vectors[rows], np.full(len(rows), parent))
-    likely &= space.norms[rows] > space.prepare(point[None]).norms[0]
-    rows, scores = rows[likely], scores[likely]
-    general = ~hierarchy.is_ancestor(rows[:, None], rows[None]).any(axis=1)
-    return rows[general], scores[general]
-
-
-Points = NDArray[np.float32]
 
 METHOD = "subsumption score (HiT)"
 METHOD_WITH_VOTES = f"{METHOD} + neighbour votes"

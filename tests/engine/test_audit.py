@@ -12,7 +12,9 @@ import pytest
 import yaml
 from planted import C, as_parents, names, plant, probabilities_as_parents, with_votes
 
-from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
+from ontodex.engine.audit import audit
+from ontodex.engine.hierarchy import Subsumptions
+from ontodex.engine.placement import complete_taxonomy
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, remove_links
 from ontodex.graph.vocabulary import PROPOSED

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from planted import brute, names, plant, probabilities, with_votes
 
-from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
+from ontodex.engine.audit import audit
+from ontodex.engine.hierarchy import Subsumptions
+from ontodex.engine.placement import complete_taxonomy
 from ontodex.errors import SettingsError, UnknownEntity
 from ontodex.graph import GraphBuilder
 

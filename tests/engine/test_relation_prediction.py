@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 
 import ontodex
-from ontodex.engine import links as links_module
+from ontodex.engine import relation_prediction
 from tests.plain import build_plain
 
 
@@ -121,7 +121,7 @@ def test_excluded_relations_get_no_probability(family):
 def test_of_many_relations_only_the_likeliest_are_scored(family, monkeypatch):
     engine, held_out = family
     every = engine.relations(*held_out[0], k=1)[0]
-    monkeypatch.setattr(links_module, "MAX_RELATIONS", 2)
+    monkeypatch.setattr(relation_prediction, "MAX_RELATIONS", 2)
     assert engine.relations(*held_out[0], k=1)[0].id == every.id
     assert len(engine.relations(*held_out[0], k=3)) == 3
 
