@@ -221,7 +221,11 @@ class ShortTexts:
         return self._normed(states + inner, f"{layer}{LAYER['last_norm']}")
 
     def _linear(self, states: Floats, name: str) -> Floats:
-        made = states @ self._weights[f"{name}.weight"].T
+        weight = self._weights[f"{name}.weight"]
+        if len(states) < FEW_TOKENS:
+            made = np.ascontiguousarray((weight @ states.T).T)
+        else:
+            made = states @ weight.T
         made += self._weights[f"{name}.bias"]
         change = self._changes.get(name)
         if change is not None:
@@ -243,6 +247,12 @@ class ShortTexts:
 
 MOST_CHARACTERS = 8 * MOST_TOKENS
 """Longer texts are not tokenised here; a token has some four characters."""
+
+FEW_TOKENS = 128
+"""Number of tokens below which the weights are the left matrix of a product.
+
+OpenBLAS copies the right one first. With 8 tokens a product takes .75 of the time, with 40 .88.
+"""
 
 ROOT_HALF = np.float32(0.5**0.5)
 

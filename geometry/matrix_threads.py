@@ -19,6 +19,13 @@ __all__ = ["multiply", "one_thread"]
 LARGE = 1 << 28
 """Number of multiplications from which a product uses all threads: some milliseconds of one."""
 
+FEW = 4
+"""Number of queries below which OpenBLAS, made for matrices, takes longer than a query at a time.
+
+With 100,000 items of 384 dimensions, one, two and four queries take it 12, 35 and 37 milliseconds;
+a query at a time takes 7, 14 and 27.
+"""
+
 
 def one_thread() -> Any:
     """Return a context in which matrix products use one thread, but for :func:`multiply`.
@@ -30,17 +37,27 @@ def one_thread() -> Any:
 
 
 def multiply(
-    left: NDArray[np.float32], right: NDArray[np.float32], out: NDArray[np.float32] | None = None
+    queries: NDArray[np.float32], items: NDArray[np.float32], out: NDArray[np.float32] | None = None
 ) -> NDArray[np.float32]:
-    """Return the product of two matrices; a large one is computed by all threads.
+    """Return the inner products of queries and items, of shape (queries, items).
 
-    >>> multiply(np.ones((1, 2), dtype=np.float32), np.ones((2, 1), dtype=np.float32)).tolist()
-    [[2.0]]
+    Args:
+        queries: Of shape (queries, dim).
+        items: Of shape (items, dim).
+        out: Where the products are written; ``None`` for a new array.
+
+    >>> multiply(np.ones((1, 2), dtype=np.float32), np.ones((3, 2), dtype=np.float32)).tolist()
+    [[2.0, 2.0, 2.0]]
     """
-    if len(left) * right.size < LARGE:
-        return np.matmul(left, right, out=out)
+    if len(queries) < FEW:
+        found = np.empty((len(queries), len(items)), np.float32) if out is None else out
+        for query, products in zip(queries, found, strict=True):
+            np.einsum("d,nd->n", query, items, out=products)
+        return found
+    if len(queries) * items.size < LARGE:
+        return np.matmul(queries, items.T, out=out)
     with _library().limit(limits=_threads()):
-        return np.matmul(left, right, out=out)
+        return np.matmul(queries, items.T, out=out)
 
 
 @cache

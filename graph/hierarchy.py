@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -14,24 +14,6 @@ from ontodex.graph.arrays import Keys, distinct, runs, within
 __all__ = ["Hierarchy"]
 
 Rows = NDArray[np.int32]
-
-
-def _hops(entity: int, step: Callable[[int], Rows]) -> dict[int, int]:
-    """Return the length of the shortest path from ``entity`` to each entity it reaches."""
-    found: dict[int, int] = {}
-    front, hop = [entity], 0
-    while front:
-        hop += 1
-        front = list(
-            dict.fromkeys(row for at in front for row in step(at).tolist() if row not in found)
-        )
-        found.update(dict.fromkeys(front, hop))
-    return found
-
-
-def _ascending(rows: Iterable[int]) -> Rows:
-    """Return distinct rows in ascending order."""
-    return np.array(sorted(rows), dtype=np.int32)
 
 
 class Hierarchy:
@@ -169,15 +151,27 @@ class Hierarchy:
 
     def ancestors(self, entity: int) -> Rows:
         """Return the ancestors of ``entity``, ascending, without itself."""
-        return _ascending(self.hops_upward(entity))
+        return np.array(sorted(self.hops_upward(entity)), dtype=np.int32)
 
     def descendants(self, entity: int) -> Rows:
         """Return the descendants of ``entity``, ascending, without itself."""
-        return _ascending(_hops(entity, self.children))
+        found, level = np.zeros(0, dtype=np.int64), np.array([entity])
+        while len(level):  # a level at a time: a top concept has very many
+            below = distinct(self.children_of(level)[1].astype(np.int64))
+            level = below[~within(found, below)]
+            found = distinct(np.concatenate([found, level]))
+        return found.astype(np.int32)
 
     def hops_upward(self, entity: int) -> dict[int, int]:
         """Return the number of links on the shortest path from ``entity`` to each ancestor."""
-        return _hops(entity, self.parents)
+        found: dict[int, int] = {}
+        front, hop = [entity], 0
+        while front:
+            hop += 1
+            above = (row for at in front for row in self.parents(at).tolist() if row not in found)
+            front = list(dict.fromkeys(above))
+            found.update(dict.fromkeys(front, hop))
+        return found
 
     @cached_property
     def topological(self) -> Rows:

@@ -182,7 +182,7 @@ class EntitySimilarity(KeptNeighbours):
                 (len(asked), near), dtype=np.float32
             )
         lengths = np.linalg.norm(asked, axis=1)
-        blocks = [multiply(asked, block.T) for _, block in self._vectors.blocks()]
+        blocks = [multiply(asked, block) for _, block in self._vectors.blocks()]
         products = np.concatenate(blocks, axis=1)
         products /= np.maximum(self._norms, TINY)
         if own is not None:

@@ -146,7 +146,7 @@ class Searcher:
             import torch
 
             return (torch.from_numpy(queries).to(self._on_device) @ self._on_device.T).cpu().numpy()
-        blocks = [multiply(queries, block.T) for _, block in self.vectors.blocks()]
+        blocks = [multiply(queries, block) for _, block in self.vectors.blocks()]
         return np.concatenate(blocks, axis=1)
 
     def _batch(self, queries: NDArray[np.float32], offsets: Sequence[Offsets] | None) -> QueryBatch:
@@ -248,10 +248,7 @@ class Searcher:
             for start in range(0, len(block), step):
                 piece = block[start : start + step]
                 products = room[: len(queries) * len(piece)].reshape(len(queries), len(piece))
-                if len(queries) == 1:  # twice as fast as OpenBLAS, which is made for matrices
-                    np.einsum("d,nd->n", queries[0], piece, out=products[0])
-                else:
-                    multiply(queries, piece.T, out=products)
+                multiply(queries, piece, out=products)
                 yield first + start, products
 
     def _candidates_on_device(

@@ -38,7 +38,7 @@ def test_one_thread_inside_and_as_before_outside():
 
 
 @has_threads
-@pytest.mark.parametrize(("rows", "wanted"), [(2, {1}), (1 << 10, {2})])
+@pytest.mark.parametrize(("rows", "wanted"), [(4, {1}), (1 << 10, {2})])
 def test_only_large_products_use_all_threads(monkeypatch, rows, wanted):
     seen = []
     monkeypatch.setattr(matrix_threads.np, "matmul", lambda *_, **__: seen.append(threads()))
@@ -48,15 +48,17 @@ def test_only_large_products_use_all_threads(monkeypatch, rows, wanted):
     assert seen == [wanted]
 
 
-def test_a_product_is_that_of_numpy():
+@pytest.mark.parametrize("count", [0, 1, 3, 1024])
+def test_products_are_those_of_numpy(count):
     random = np.random.default_rng(0)
-    left, right = (
-        random.normal(size=size).astype(np.float32) for size in ((1024, 600), (600, 900))
+    queries, items = (
+        random.normal(size=size).astype(np.float32) for size in ((count, 600), (900, 600))
     )
-    out = np.empty((1024, 900), np.float32)
+    out = np.empty((count, 900), np.float32)
     with one_thread():
-        assert multiply(left, right, out=out) is out
-    np.testing.assert_allclose(out, left @ right, rtol=1e-5, atol=1e-4)
+        assert multiply(queries, items, out=out) is out
+        np.testing.assert_array_equal(multiply(queries, items), out)
+    np.testing.assert_allclose(out, queries @ items.T, rtol=1e-5, atol=1e-4)
 
 
 @has_threads
