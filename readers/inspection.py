@@ -208,7 +208,8 @@ def _columns(mapping: TableMapping) -> Iterator[tuple[str, str]]:
     for column, of in mapping.relations.items():
         relation = f"relation {of.relation}" if of.relation else "relation"
         by = "" if of.by in ("any", "id", "nothing") else f", names rows by {of.by}"
-        becomes[column] = f"{relation}{by}"
+        others = "; other values are alternative ids" if column in mapping.alternative_ids else ""
+        becomes[column] = f"{relation}{by}{others}"
     for column, words in mapping.negation.items():
         denies = f"denies its row ({', '.join(words)})"
         becomes[column] = f"{becomes[column]}; {denies}" if column in becomes else denies

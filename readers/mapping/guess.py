@@ -23,7 +23,7 @@ from ontodex.readers.mapping.headers import (
 from ontodex.readers.mapping.paths import is_path_name, path_separator
 from ontodex.readers.mapping.triples import names_ends, of_triples, own_columns, triples_mapping
 from ontodex.readers.problems import INSPECT
-from ontodex.readers.tables.entities import EntityRows, FoundRows, Link
+from ontodex.readers.tables.entities import EntityRows, FoundRows, Link, links_to_others
 from ontodex.readers.tables.mapping import RelationColumn, TableMapping, column_names
 from ontodex.readers.tables.paths import ARROW, categories_in, names_by_level, path_of
 from ontodex.readers.tables.rows import Rows
@@ -269,13 +269,15 @@ def guess_entities(
     """Guess the mapping of a table of entities.
 
     A column is a relation if most of its cells refer to rows of the table, or if several rows have
-    the same value in it (``habitat``). A relation to rows of the table that is named like a parent
-    (``parent skill``) has their parents. Numbers, dates, and texts that few rows share are ignored.
-    Values refer to rows by label only if at least a quarter of the distinct values of the column
-    are ids or labels of rows. If the ids of the table are consecutive numbers, numbers in another
-    column refer to rows only if the column is named like a key (``manager_id``). If the header
-    names no column of labels, the first column of short distinct texts has the labels. If it names
-    no column of definitions, the longest of the ignored texts are definitions.
+    the same value in it (``habitat``). A column of alternative ids (``replaces``) is also a
+    relation if a value names another row; the others remain alternative ids. A relation to rows of
+    the table that is named like a parent (``parent skill``) has their parents. Numbers, dates, and
+    texts that few rows share are ignored. Values refer to rows by label only if at least a quarter
+    of the distinct values of the column are ids or labels of rows. If the ids of the table are
+    consecutive numbers, numbers in another column refer to rows only if the column is named like a
+    key (``manager_id``). If the header names no column of labels, the first column of short
+    distinct texts has the labels. If it names no column of definitions, the longest of the ignored
+    texts are definitions.
 
     Args:
         header: What the names in the header say.
@@ -452,7 +454,7 @@ def _with_relations(
     """
     flags = {column for column, words in mapping.negation.items() if "true" in words}
     columns = [column for column, name in others.items() if name and column not in flags]
-    relations = dict[str, RelationColumn]()
+    relations = _between_rows(mapping.alternative_ids, entities)
     synonyms, parents = [*mapping.synonyms], [*mapping.parent]
     ignored = {column: "without a name" for column, name in others.items() if not name}
     for column in columns:
@@ -491,6 +493,22 @@ def _with_relations(
         relations=relations,
         ignored=ignored,
     )
+
+
+def _between_rows(columns: Sequence[str], entities: EntityRows) -> dict[str, RelationColumn]:
+    """Return the relations in columns of alternative ids: those whose values name other rows.
+
+    If the ids of the rows are consecutive numbers, numbers are no relation, such as former ids.
+    """
+    relations = {}
+    for column in columns:
+        links = entities.links_in(column)
+        if _are_numbers(links) and are_counted(entities.found.ids):
+            continue
+        of = _named(column, links, entities.found)
+        if links_to_others(links, entities.row_by(of)):
+            relations[column] = of
+    return relations
 
 
 def _definitions(ignored: Mapping[str, str], entities: EntityRows) -> tuple[str, ...]:

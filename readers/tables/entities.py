@@ -29,6 +29,7 @@ __all__ = [
     "add_entities",
     "are_denied",
     "denied_left_out",
+    "links_to_others",
 ]
 
 NAMESAKES = 3
@@ -156,6 +157,15 @@ class FoundRows:
             )
         if self._lost:
             remark(f"left out {self._lost} link(s) to rows that are marked as obsolete")
+
+
+def links_to_others(links: Iterable[Link], row: Row) -> list[Link]:
+    """Return the links to other rows.
+
+    >>> links_to_others([("a", "b"), ("a", "a"), ("a", "x")], {"a": "a", "b": "b"}.get)
+    [('a', 'b')]
+    """
+    return [link for link in links if row(link[1]) not in (None, link[0])]
 
 
 def keys_of(cells: Iterable[Link]) -> dict[str, str]:
@@ -361,6 +371,23 @@ class EntityRows(Layout):
         at = self._places[column]
         return keys_of((identifier, cells[at]) for identifier, cells in self.stated)
 
+    def row_by(self, of: RelationColumn) -> Row:
+        """Return the function that finds the row that a value of a relation names."""
+        return self.found.row_by(of, self.key(of.by) if of.by not in ROWS_BY else {})
+
+    def alternative_ids(self) -> Iterator[Link]:
+        """Yield pairs (id of the row, alternative id), without the links of relations."""
+        for column in self.mapping.alternative_ids:
+            of = self.mapping.relations.get(column)
+            if of is None:
+                for identifier, cells in self.stated:
+                    yield from ((identifier, name) for name in self.names([column], cells))
+                continue
+            row = self.row_by(of)
+            links = self.found.told(self.links_in(column), row, NOTHING)
+            others = {*links_to_others(links, row)}
+            yield from (link for link in links if link not in others)
+
     def links_in(self, column: str) -> list[Link]:
         """Return pairs (id of the row, value) for each value in a column."""
         at, separators = self._places[column], self.mapping.separators.get(column, "")
@@ -407,9 +434,7 @@ def add_entities(
         remark(denied_left_out(entities.denied))
     stated, found = entities.stated, entities.found
     alternatives = unique_ids_by_name(
-        (name, identifier)
-        for identifier, cells in stated
-        for name in entities.names(mapping.alternative_ids, cells)
+        (name, identifier) for identifier, name in entities.alternative_ids()
     )
     alternatives.update(
         (path, identifier) for identifier, cells in stated for path in entities.own_paths(cells)
@@ -465,9 +490,10 @@ def _add_relation(
     column: str, of: RelationColumn, entities: EntityRows, builder: GraphBuilder
 ) -> None:
     found = entities.found
-    is_key = of.by not in ROWS_BY
-    row = found.row_by(of, entities.key(of.by) if is_key else {})
+    row = entities.row_by(of)
     links = found.told(entities.links_in(column), row, NOTHING)
+    if column in entities.mapping.alternative_ids:
+        links = links_to_others(links, row)
     relation = of.relation or column
     for identifier, part in found.still_there(links, ids_alone=True):
         builder.triple(identifier, relation, row(part) or found.word(part))

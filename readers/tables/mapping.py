@@ -79,7 +79,8 @@ class TableMapping:
         label_parts: Columns whose cells together are the label, such as first and last name.
         synonyms: Columns of synonyms.
         definition: Columns of definitions; the first filled cell is used.
-        alternative_ids: Columns of other ids of the same entity.
+        alternative_ids: Columns of other ids of the same entity. If such a column is also a
+            relation, the values that name other rows are links.
         parent: Columns of parents (more general entities), by id or label.
         path: Column with the path of the row itself, if rows are categories (``Animals > Birds``).
         levels: Columns of the levels of a hierarchy, the broadest first.

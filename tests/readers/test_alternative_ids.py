@@ -6,7 +6,9 @@ from itertools import permutations
 
 import pytest
 
+import ontodex
 from ontodex.readers import read
+from ontodex.readers.tables.mapping import TableMapping
 from tests.graph_strategies import says
 
 OWL = """@prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -272,3 +274,37 @@ def test_prefixes_of_one_vocabulary_meet(write) -> None:
         )
         assert graph.labels[graph.find("UMLS:C1")[0]] == "one"
         assert graph.find("http://www.orpha.net/ORDO/Orphanet_558") == graph.find("ORPHA:558")
+
+
+REPLACED = "id,label,{}\nX:1,one,\nX:2,two,X:1|OMIM:2\nX:3,three,Two\nX:4,four,OMIM:4|n/a\n"
+"""Two rows that name others by id and by label, and two that have ids elsewhere."""
+
+
+@pytest.mark.parametrize("column", ["replaces", "same as", "Exact match", "former ids"])
+def test_alternative_ids_that_name_other_rows_are_links(write, column: str) -> None:
+    table = write("a.csv", REPLACED.format(column))
+    inspection = ontodex.inspect(table)
+    (told,) = inspection.tables
+    assert told.columns[column] == "relation; other values are alternative ids"
+    for graph in (inspection.graph, read(table), read(table, mapping=inspection.mappings)):
+        assert says(graph)["known"] == {("X:2", column, "X:1"), ("X:3", column, "X:2")}
+        assert says(graph)["alternatives"] == {"X:2": {"OMIM:2"}, "X:4": {"OMIM:4"}}
+        assert set(graph.ids) == {"X:1", "X:2", "X:3", "X:4"}
+
+
+def test_names_of_rows_without_ids_are_links_too(write) -> None:
+    table = write("a.csv", "Name,Kind,Replaces\nA 1,pump,\nA 2,pump,A 1\nB 1,fan,\nB 2,fan,B 1\n")
+    known = says(read(table, on_error="raise"))["known"]
+    assert {("A 2", "Replaces", "A 1"), ("B 2", "Replaces", "B 1")} < known
+
+
+def test_former_numbers_of_counted_rows_are_no_links(write) -> None:
+    table = write("a.csv", "id,label,kind,former id\n1,a,x,2\n2,b,x,3\n3,c,x,9\n")
+    assert set(says(read(table, on_error="raise"))["alternatives"]) == {"3"}
+    assert {relation for _, relation, _ in says(read(table))["known"]} == {"kind"}
+
+
+def test_a_given_mapping_of_alternative_ids_is_kept(write) -> None:
+    mapping = TableMapping(id=("id",), label=("label",), alternative_ids=("replaces",))
+    graph = read(write("a.csv", REPLACED.format("replaces")), mapping=mapping, on_error="skip")
+    assert not says(graph)["known"]
