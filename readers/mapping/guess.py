@@ -24,7 +24,7 @@ from ontodex.readers.mapping.paths import is_path_name, path_separator
 from ontodex.readers.mapping.triples import names_ends, of_triples, own_columns, triples_mapping
 from ontodex.readers.problems import INSPECT
 from ontodex.readers.tables.entities import EntityRows, FoundRows, Link, links_to_others
-from ontodex.readers.tables.mapping import RelationColumn, TableMapping, column_names
+from ontodex.readers.tables.mapping import UNNAMED, RelationColumn, TableMapping, column_names
 from ontodex.readers.tables.paths import ARROW, categories_in, names_by_level, path_of
 from ontodex.readers.tables.rows import Rows
 from ontodex.readers.tables.table import Table
@@ -456,7 +456,7 @@ def _with_relations(
     columns = [column for column, name in others.items() if name and column not in flags]
     relations = _between_rows(mapping.alternative_ids, entities)
     synonyms, parents = [*mapping.synonyms], [*mapping.parent]
-    ignored = {column: "without a name" for column, name in others.items() if not name}
+    ignored = {column: UNNAMED for column, name in others.items() if not name}
     for column in columns:
         name = others[column]
         of = (

@@ -9,7 +9,7 @@ from itertools import islice
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import normalise, unique_ids_by_name
 from ontodex.graph.prefixes import WELL_KNOWN
-from ontodex.readers.tables.mapping import ROWS_BY, RelationColumn, TableMapping
+from ontodex.readers.tables.mapping import ROWS_BY, UNNAMED, RelationColumn, TableMapping
 from ontodex.readers.tables.paths import (
     ARROW,
     Category,
@@ -428,6 +428,7 @@ def add_entities(
     """
     entities = EntityRows(mapping, columns, rows, table, report)
     table.first_ids += [identifier for identifier, *_ in entities.named[:PREVIEW]]
+    _warn_of_shared_names(entities, remark)
     for identifier, labels, cells in entities.named:
         entities.add_entity(identifier, labels, cells, builder)
     if entities.denied:
@@ -448,6 +449,36 @@ def add_entities(
     _add_categories(entities, builder)
     _add_labels(entities, builder)
     found.finish(remark)
+
+
+def _warn_of_shared_names(entities: EntityRows, remark: Callable[[str], None]) -> None:
+    """Warn of names, of rows without an id, that several rows with different texts share.
+
+    Texts are definitions and columns that are left out: an entity has one value of each. Rows that
+    differ in links or synonyms alone give several values of one entity.
+    """
+    mapping = entities.mapping
+    texts = [*mapping.definition, *(one for one, why in mapping.ignored.items() if why != UNNAMED)]
+    places = [at for at, name in enumerate(entities.columns) if name in texts]
+    rows: dict[str, list[Sequence[str]]] = {}
+    for identifier, labels, cells in entities.named if places else ():
+        if identifier in map(one_line, labels) and not any(cells[at].strip() for at in entities.id):
+            rows.setdefault(identifier, []).append(cells)
+    shared, columns = dict[str, int](), dict[str, None]()
+    for name, of in rows.items():
+        values = {at: {cells[at].strip() for cells in of}.difference(("",)) for at in places}
+        if differing := [at for at in places if len(values[at]) > 1]:
+            shared[name] = len(of)
+            columns |= dict.fromkeys(entities.columns[at] for at in differing)
+    if shared:
+        examples = " and ".join(
+            f"{name!r} ({count:,} rows)" for name, count in islice(shared.items(), 2)
+        )
+        remark(
+            f"found {len(shared):,} name(s) in several rows that differ in {', '.join(columns)}, "
+            f"such as {examples}: rows of one name are read as one entity; if they are several, "
+            "give the rows a column of ids"
+        )
 
 
 def _add_parents(entities: EntityRows, builder: GraphBuilder) -> None:

@@ -199,6 +199,10 @@ def chosen_mapping(
     return next(by_name, next(by_columns, None))
 
 
+UNNAMED = "without a name"
+"""Reason to leave out a column without a name, such as the index of a data frame."""
+
+
 def column_names(header: Sequence[str]) -> list[str]:
     """Return unique column names for a header; repeated names are numbered.
 

@@ -206,3 +206,46 @@ def test_empty_cells_behind_a_table_are_nothing(write) -> None:
     assert (says(graph)["known"], graph.skipped) == ({("1", "is_a", "2"), ("3", "is_a", "2")}, 1)
     triples = read(write("b.tsv", "a\tr\tb\t\nc\tr\tb\t\t\n"), on_error="raise")
     assert says(triples)["known"] == {("a", "r", "b"), ("c", "r", "b")}
+
+
+SHARED = """Name,Category,Location,Description
+Printer,Hardware,Basel,First floor
+Printer,Hardware,Leeds,Second floor
+Printer ,Hardware,Porto,Third floor
+Scanner,Hardware,Basel,Flat bed
+Scanner,Software,Basel,Finds viruses
+Monitor,Hardware,Basel,
+"""
+
+
+def test_different_rows_of_one_name_are_said(write) -> None:
+    with pytest.warns(
+        ReadWarning,
+        match=r"2 name\(s\) in several rows that differ in Description, such as 'Printer' "
+        r"\(3 rows\) and 'Scanner' \(2 rows\): .*, give the rows a column of ids",
+    ):
+        graph = read(write("a.csv", SHARED))
+    assert graph.ids.count("Printer") == graph.ids.count("Scanner") == 1
+
+
+def test_different_rows_of_one_name_may_differ_in_a_column_left_out(write) -> None:
+    films = "Name,Genre,Year\nTitanic,drama,1953\nTitanic,drama,1997\nAlien,horror,1979\n"
+    with (
+        pytest.warns(ReadWarning, match="left out Year"),
+        pytest.warns(ReadWarning, match=r"1 name\(s\) .* in Year, such as 'Titanic' \(2 rows\):"),
+    ):
+        read(write("a.csv", films))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "name,habitat\ndog,house\ndog,yard\ncat,house\ncat,yard\n",
+        "name,habitat,definition\ndog,house,it barks\ndog,yard,it barks\ncat,yard,\ncat,house,it\n",
+        "name,synonym,parent\ndog,hound,pet\ndog,pooch,canine\n",
+        "id,name,habitat,definition\n1,dog,house,it barks\n2,dog,house,it bites\n",
+        ",name,habitat\n0,dog,house\n1,dog,yard\n2,cat,house\n3,cat,yard\n",
+    ],
+)
+def test_rows_with_several_values_of_one_entity_are_not_warned_of(write, table: str) -> None:
+    read(write("a.csv", table))

@@ -297,7 +297,7 @@ def test_headers_of_few_columns_and_in_comments(
         (["Clay", "Lee", "Bay"], {"Lee", "Clay"}),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*left out")
+@pytest.mark.filterwarnings("ignore:.*(left out|several rows that differ in fips)")
 def test_codes_in_the_first_column_distinguish_namesakes(
     write, codes: list[str], ids: set[str]
 ) -> None:
