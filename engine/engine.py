@@ -414,8 +414,9 @@ class Engine(LinkQuestions):
         listed as doubtful.
 
         Doubtful links are ordered by ascending probability, missing ones by descending probability.
-        If the graph has too few links to fit probabilities, no link is doubtful, and missing ones
-        are ordered by their scores. A hierarchy of 100,000 members takes some minutes on one core.
+        If the graph has too few links to fit probabilities, doubtful links are not judged, and
+        missing ones are ordered by their scores. A hierarchy of 100,000 members takes some minutes
+        on one core.
 
         Args:
             k: Maximal number of links of each kind.
