@@ -483,7 +483,8 @@ class Engine(LinkQuestions):
         best. The smallest of these similarities is the similarity of the verdict. Its probability,
         found in the same way, is that of the cross-encoder that ontodex ships, which also reads the
         whole premise; in an index with a GaussCSE encoder of your own, it follows from the
-        similarity. If the hypothesis is an entity, only its label is compared.
+        similarity. If the hypothesis is an entity, only its label is compared. A pair that the
+        graph asserts is entailed, whatever the probability.
         """
         return single(self.entails_batch([(premise, hypothesis)]))
 
@@ -492,7 +493,10 @@ class Engine(LinkQuestions):
         return answer_each(self._entailments.verdicts, expect_pairs(pairs), Verdict.failed)
 
     def direction(self, one: str, other: str) -> Direction:
-        """Decide which of two texts entails the other; see :meth:`entails`."""
+        """Decide which direction of entailment between two texts is likelier; see :meth:`entails`.
+
+        The verdicts on both directions say whether either text entails the other.
+        """
         return single(self.direction_batch([(one, other)]))
 
     def direction_batch(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:
