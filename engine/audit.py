@@ -110,7 +110,8 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
         )
     ]
     method, took = subsumptions.methods["parents"], milliseconds(start, 1)
-    return Audit(tuple(rows), method, took, predicate_of(graph), dict(graph.prefixes))
+    judged = not bool(np.isnan(links.probabilities).any())
+    return Audit(tuple(rows), method, took, judged, predicate_of(graph), dict(graph.prefixes))
 
 
 def _redundant(hierarchy: Hierarchy, links: _Pairs) -> NDArray[np.bool_]:

@@ -414,8 +414,9 @@ class Engine(LinkQuestions):
         listed as doubtful.
 
         Doubtful links are ordered by ascending probability, missing ones by descending probability.
-        If the graph has too few links to fit probabilities, no link is doubtful, and missing ones
-        are ordered by their scores. A hierarchy of 100,000 members takes some minutes on one core.
+        If the graph has too few links to fit probabilities, doubtful links are not judged, and
+        missing ones are ordered by their scores. A hierarchy of 100,000 members takes some minutes
+        on one core.
 
         Args:
             k: Maximal number of links of each kind.
@@ -482,7 +483,8 @@ class Engine(LinkQuestions):
         best. The smallest of these similarities is the similarity of the verdict. Its probability,
         found in the same way, is that of the cross-encoder that ontodex ships, which also reads the
         whole premise; in an index with a GaussCSE encoder of your own, it follows from the
-        similarity. If the hypothesis is an entity, only its label is compared.
+        similarity. If the hypothesis is an entity, only its label is compared. A pair that the
+        graph asserts is entailed, whatever the probability.
         """
         return single(self.entails_batch([(premise, hypothesis)]))
 
@@ -491,7 +493,10 @@ class Engine(LinkQuestions):
         return answer_each(self._entailments.verdicts, expect_pairs(pairs), Verdict.failed)
 
     def direction(self, one: str, other: str) -> Direction:
-        """Decide which of two texts entails the other; see :meth:`entails`."""
+        """Decide which direction of entailment between two texts is likelier; see :meth:`entails`.
+
+        The verdicts on both directions say whether either text entails the other.
+        """
         return single(self.direction_batch([(one, other)]))
 
     def direction_batch(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:

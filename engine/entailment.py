@@ -359,18 +359,21 @@ class Entailments:
                 [(one.premises, two.sentences) for one, two in pairs], self._judge
             )
             entailed = [probability > CERTAIN for probability in probabilities]
+        known = [
+            two.term.row is not None and two.term.row in self._asserted("entailed_by", one.term.row)
+            for one, two in pairs
+        ]
         return [
             Verdict(
                 one.term.resolution,
                 two.term.resolution,
                 score,
                 probability,
-                decision,
-                two.term.row is not None
-                and two.term.row in self._asserted("entailed_by", one.term.row),
+                decision or asserted,
+                asserted,
             )
-            for (one, two), score, probability, decision in zip(
-                pairs, similarities, probabilities, entailed, strict=True
+            for (one, two), score, probability, decision, asserted in zip(
+                pairs, similarities, probabilities, entailed, known, strict=True
             )
         ]
 

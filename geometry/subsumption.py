@@ -24,6 +24,7 @@ from ontodex.geometry.logistic import checked_pairs, platt, sigmoid
 
 __all__ = [
     "LARGEST_WEIGHT",
+    "MIN_LINKS",
     "Subsumption",
     "best_threshold",
     "differences",
@@ -32,6 +33,8 @@ __all__ = [
     "metrics",
 ]
 
+MIN_LINKS = 50
+"""Smallest number of links to which a rule and probabilities are fitted."""
 LARGEST_WEIGHT = 64.0
 """Upper end of the search for λ: usual values are below 10; above 64, only norms matter."""
 TOLERANCE = 1e-4

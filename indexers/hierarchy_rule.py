@@ -9,7 +9,7 @@ from ontodex.encoders.hit import HiT
 from ontodex.errors import GraphError, SettingsError
 from ontodex.geometry.poincare import distance as distance_of
 from ontodex.geometry.poincare import norm, pairwise
-from ontodex.geometry.subsumption import Subsumption, differences, fit
+from ontodex.geometry.subsumption import MIN_LINKS, Subsumption, differences, fit
 from ontodex.graph import (
     Hierarchy,
     KnowledgeGraph,
@@ -22,15 +22,11 @@ from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
 
 __all__ = [
     "CANDIDATES",
-    "MIN_LINKS",
     "fit_rule_to_graph",
     "held_out_links",
     "hierarchy_to_fit",
     "with_rule",
 ]
-
-MIN_LINKS = 50
-"""Smallest number of links to which a rule is fitted."""
 
 MAX_LINKS = 2000
 """Largest number of links to which a rule is fitted; more links are sampled."""
@@ -56,7 +52,7 @@ NEGATIVES = 10
 
 
 def hierarchy_to_fit(graph: KnowledgeGraph, hit: HiT) -> Hierarchy | None:
-    """Return the hierarchy of a graph, or ``None`` if it has fewer than :data:`MIN_LINKS` links.
+    """Return the hierarchy of a graph, or ``None`` if it has fewer than ``MIN_LINKS`` links.
 
     Raises:
         SettingsError: If the hierarchy is too small, and the encoder has no rule.
@@ -106,7 +102,7 @@ def held_out_links(hit: HiT, embedded: EmbeddedHierarchy) -> NDArray[np.int32] |
 
     Returns:
         Links (child, parent), of shape (n, 2); ``None`` if the encoder was trained on another
-        hierarchy, or if its training held out fewer than :data:`MIN_LINKS` links.
+        hierarchy, or if its training held out fewer than ``MIN_LINKS`` links.
     """
     learnt, hierarchy = hit.learnt, embedded.hierarchy
     if (
@@ -134,7 +130,7 @@ def fit_rule_to_graph(
         links: The links that the rule is fitted to, of shape (n, 2); by default all.
 
     Returns:
-        The rule; ``None`` if there are fewer than :data:`MIN_LINKS` links, or if nearly all
+        The rule; ``None`` if there are fewer than ``MIN_LINKS`` links, or if nearly all
         entities are ancestors.
     """
     hierarchy, c = embedded.hierarchy, embedded.c

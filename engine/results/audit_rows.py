@@ -9,6 +9,7 @@ from typing import Any
 from ontodex.engine.results.answer_table import AnswerTable
 from ontodex.engine.results.printable import printable
 from ontodex.engine.results.sssom import UNSPECIFIED_LICENSE, SssomMapping, sssom_table
+from ontodex.geometry.subsumption import MIN_LINKS
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import local_name
@@ -29,6 +30,12 @@ SECTIONS = (
     ("redundant", "asserted, and implied by other links", "no asserted link is implied by others"),
 )
 """Verdicts, their titles, and the text for a verdict without rows."""
+
+NOT_JUDGED = (
+    "not judged: no probabilities could be fitted; "
+    f"that needs a hierarchy of at least {MIN_LINKS} links"
+)
+"""Text in place of doubtful links that cannot be found."""
 
 
 @dataclass(frozen=True)
@@ -67,17 +74,19 @@ class Audit(AnswerTable[AuditRow]):
     ascending probability, missing ones by descending probability, redundant ones by
     the row of the child.
     Missing links are the best candidates, whatever their probability. If no probability could be
-    fitted, no link is doubtful, and missing links are ordered by their scores.
+    fitted, doubtful links are not judged, and missing links are ordered by their scores.
 
     Attributes:
         rows: The links.
         method: Name of the score.
         took_ms: Duration in milliseconds.
+        judged: Whether doubtful links were looked for; not if no probability could be fitted.
     """
 
     rows: tuple[AuditRow, ...]
     method: str
     took_ms: float
+    judged: bool
     _predicate: str
     _prefixes: Mapping[str, str]
 
@@ -96,15 +105,18 @@ class Audit(AnswerTable[AuditRow]):
                     f"  {row.score:8.4f}  {likely}{row.subject_label} "
                     f"({row.subject_id}) is a {row.object_label} ({row.object_id})"
                 )
-            if not found:
+            if verdict == "doubtful" and not self.judged:
+                lines.append(f"  {NOT_JUDGED}")
+            elif not found:
                 lines.append(f"  none: {none}")
         return printable("\n".join(lines))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``query``, ``method``, ``rows`` and ``took_ms`` as plain data."""
+        """Return ``query``, ``method``, ``judged``, ``rows`` and ``took_ms`` as plain data."""
         return {
             "query": {"question": "audit"},
             "method": self.method,
+            "judged": self.judged,
             "rows": [asdict(row) for row in self.rows],
             "took_ms": round(self.took_ms, 3),
         }

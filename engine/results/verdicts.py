@@ -23,8 +23,9 @@ class Verdict:
         similarity: GaussCSE's similarity of the hypothesis to the premise, in (0, 1].
         probability: Probability of entailment, calibrated on the validation pairs of the encoder:
             by the cross-encoder that reads both texts, or by the similarity if there is none.
-        entailed: Whether the probability is above one half, or the similarity above its threshold
-            if there is no cross-encoder.
+        entailed: Whether the premise entails the hypothesis: always if the graph asserts it
+            (:attr:`known`); otherwise if the probability is above one half, or, if there is no
+            cross-encoder, the similarity above its threshold.
         known: Whether the graph asserts that the premise is a kind of the hypothesis.
         error: In a batch, the error if a text is an unknown id; otherwise ``None``. With an error,
             similarity and probability are NaN.
@@ -48,10 +49,10 @@ class Verdict:
         if self.error is not None:
             return printable(f"{self.premise} and {self.hypothesis}: error: {self.error}")
         verb = "entails" if self.entailed else "does not entail"
-        return printable(
-            f"{self.premise} {verb} {self.hypothesis}: p={self.probability:.2f}, "
-            f"similarity {self.similarity:.4f}{'; asserted in the graph' if self.known else ''}"
-        )
+        judged = f"p={self.probability:.2f}, similarity {self.similarity:.4f}"
+        if self.known:
+            verb, judged = "entails (asserted in the graph)", f"by the texts alone {judged}"
+        return printable(f"{self.premise} {verb} {self.hypothesis}: {judged}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes as plain data; with an error, only the texts and the error."""
@@ -93,8 +94,9 @@ class Direction:
 
     @property
     def direction(self) -> str:
-        """``"forward"`` or ``"backward"``, by the sign of :attr:`difference`.
+        """``"forward"`` or ``"backward"``, whichever is likelier by the sign of :attr:`difference`.
 
+        Perhaps neither text entails the other, or each does: see the two verdicts.
         It is ``"equal"`` if there is no difference, and ``"unresolved"`` if there is an error.
         """
         if self.error is not None:
@@ -106,7 +108,18 @@ class Direction:
     def __str__(self) -> str:
         if self.error is not None:
             return str(self.forward)
-        return f"{self.direction}\n  {self.forward}\n  {self.backward}"
+        return f"{self._headline}\n  {self.forward}\n  {self.backward}"
+
+    @property
+    def _headline(self) -> str:
+        """What both verdicts say, and which direction is likelier if that says something else."""
+        likelier = "equally likely" if self.direction == "equal" else f"likelier {self.direction}"
+        likelier += " by p and similarity"
+        if self.forward.entailed == self.backward.entailed:
+            said = "each entails" if self.forward.entailed else "neither entails"
+            return f"{said} the other; {likelier}"
+        said = "forward" if self.forward.entailed else "backward"
+        return said if said == self.direction else f"{said}; {likelier}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes as plain data; with an error, only the texts and the error."""

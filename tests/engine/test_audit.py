@@ -16,6 +16,7 @@ from ontodex.engine.audit import audit
 from ontodex.engine.hierarchy import Subsumptions
 from ontodex.engine.placement import complete_taxonomy
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
+from ontodex.geometry.subsumption import MIN_LINKS
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, remove_links
 from ontodex.graph.vocabulary import PROPOSED
 from ontodex.readers import read
@@ -148,6 +149,19 @@ def test_links_of_probability_below_one_half_are_doubtful(planted: Subsumptions)
     assert all(row.verdict == "missing" for row in none)
     assert len(every) - links == len(none) > 0  # whatever its probability
     assert "no asserted link has a probability of at most 0.5" in str(none)
+
+
+def test_without_probabilities_doubtful_links_are_not_judged(planted: Subsumptions) -> None:
+    offsets = planted._voting["parents"][1]
+    unfitted = copy.copy(planted)
+    unfitted._voting = {**planted._voting, "parents": (NeighbourVoting(itself=1.0), offsets)}
+    rows = audit(unfitted, 5)
+    assert '"judged":false' in rows.to_json().replace(" ", "")
+    assert {row.verdict for row in rows} == {"missing"}
+    assert "  not judged: no probabilities could be fitted; " in str(rows)
+    assert f"at least {MIN_LINKS} links" in str(rows)
+    assert "no asserted link has a probability" not in str(rows)
+    assert audit(planted, 5).judged
 
 
 def test_links_that_others_imply_are_redundant_and_not_doubtful() -> None:
@@ -313,7 +327,7 @@ def test_ids_in_an_audit_without_curies_resolve(tmp_path: Path) -> None:
     )
     path = tmp_path / "review.sssom.tsv"
     path.write_text(
-        Audit(rows, "", 0.0, predicate_of(graph), {})
+        Audit(rows, "", 0.0, True, predicate_of(graph), {})
         .to_sssom()
         .replace(PROPOSED, "semapv:ManualMappingCuration")
     )

@@ -135,12 +135,40 @@ def test_pairs_are_judged_in_both_directions(engine, tiny_gauss):
 def test_a_verdict_marks_asserted_pairs(engine):
     both = engine.direction("ex:dog", "ex:animal")
     assert (both.forward.known, both.backward.known) == (True, False)
-    assert str(both.forward).endswith("; asserted in the graph")
+    assert both.forward.entailed
+    assert both.forward.to_dict()["entailed"]
+    assert " entails (asserted in the graph) " in str(both.forward)
+    assert f": by the texts alone p={both.forward.probability:.2f}, " in str(both.forward)
     assert not engine.entails("some dog", "ex:animal").known
     with pytest.raises(SettingsError, match="expected a list of pairs of texts"):
         engine.entails_batch("ab")
     with pytest.raises(SettingsError, match="expected pairs of texts, found 'ab'"):
         engine.direction_batch(["ab"])
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "difference", "headline"),
+    [
+        (True, False, 1.0, "forward"),
+        (False, True, -1.0, "backward"),
+        (True, False, -1.0, "forward; likelier backward by p and similarity"),
+        (False, True, 0.0, "backward; equally likely by p and similarity"),
+        (False, False, 1.0, "neither entails the other; likelier forward by p and similarity"),
+        (False, False, 0.0, "neither entails the other; equally likely by p and similarity"),
+        (True, True, -1.0, "each entails the other; likelier backward by p and similarity"),
+    ],
+)
+def test_the_headline_of_a_direction_agrees_with_both_verdicts(
+    engine, forward, backward, difference, headline
+):
+    found = engine.direction("a wild dog", "an animal")
+    both = ontodex.Direction(
+        replace(found.forward, entailed=forward),
+        replace(found.backward, entailed=backward),
+        difference,
+    )
+    assert str(both).splitlines()[0] == headline
+    assert both.direction == {1.0: "forward", 0.0: "equal", -1.0: "backward"}[difference]
 
 
 def test_every_sentence_of_a_hypothesis_must_follow_from_some_of_the_premise(engine):

@@ -10,7 +10,7 @@ import pytest
 import ontodex
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.geometry import poincare
-from ontodex.geometry.subsumption import Subsumption, differences, fit, metrics
+from ontodex.geometry.subsumption import MIN_LINKS, Subsumption, differences, fit, metrics
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import (
     GraphBuilder,
@@ -22,7 +22,7 @@ from ontodex.graph import (
 )
 from ontodex.graph.names import normalise
 from ontodex.indexers.embedded_hierarchy import ASKED, EmbeddedHierarchy
-from ontodex.indexers.hierarchy_rule import MIN_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
+from ontodex.indexers.hierarchy_rule import WEIGHTS, fit_rule_to_graph, with_rule
 from ontodex.indexers.neighbour_voting import fit_neighbour_voting
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.name_evidence import NameEvidence

@@ -19,11 +19,10 @@ from ontodex.encoders.hit import HiT
 from ontodex.encoders.index_encoders import Encoders, StoredEncoders
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexDamaged, IndexMismatch, SettingsError
-from ontodex.geometry.subsumption import Subsumption
+from ontodex.geometry.subsumption import MIN_LINKS, Subsumption
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts
 from ontodex.indexers import embed
 from ontodex.indexers.build import build_index
-from ontodex.indexers.hierarchy_rule import MIN_LINKS
 from ontodex.indexers.neighbour_voting import default_voting
 from ontodex.scoring.neighbour_voting import NeighbourVoting
 from ontodex.storage import manifest
