@@ -75,6 +75,8 @@ class LinkQuestions:
         """Rank entities as tails of ``head`` and ``relation`` (link prediction).
 
         ``head`` itself is excluded, unless the graph links some entity to itself by ``relation``.
+        If ``relation`` is one of the hierarchy, so are the entities below ``head``: the link would
+        close a cycle.
 
         The probability of an answer supposes that the graph lacks an answer to the question. It is
         fitted, by logistic regression on held-out links, to the share of the odds that the answer
@@ -401,13 +403,8 @@ class Links:
             true = [only.only(rows) for rows in true]
         queries, offsets = self._queries.of_terms(entities, relations, backward=backward)
         excluded = [
-            self._left_out(rows, entity, relation)
-            for rows, entity, relation in zip(
-                true if known == "exclude" else [no_rows()] * len(true),
-                entities,
-                relations,
-                strict=True,
-            )
+            self._no_answers(rows, entity, relation, backward, known)
+            for rows, entity, relation in zip(true, entities, relations, strict=True)
         ]
         method = self._queries.method
         if self._reranker is None:
@@ -515,14 +512,34 @@ class Links:
         one = resolve_entity(self._graph, head, fits=self._linked(by, by.inverted), names=names)
         ends = self._known_answers(one.row, by.row, by.inverted)
         other = resolve_entity(self._graph, tail, fits=lambda row: row in ends, names=names)
-        return self._explanation.explain(one, by, other, k, ends, self._left_out(ends, one, by))
+        left_out = self._no_answers(ends, one, by, by.inverted, "exclude")
+        return self._explanation.explain(one, by, other, k, ends, left_out)
 
-    def _left_out(self, rows: Rows, entity: ResolvedTerm, relation: ResolvedTerm) -> Rows:
-        """Add the entity's own row to ``rows``, unless the relation is reflexive.
+    def _no_answers(
+        self, true: Rows, entity: ResolvedTerm, relation: ResolvedTerm, backward: bool, known: str
+    ) -> Rows:
+        """Return the entities that are left out of the answers.
 
-        A relation is reflexive if it links some entity to itself in a known triple.
+        These are the known answers if ``known`` is ``"exclude"``; the entity itself, unless the
+        relation is reflexive, which means that it links some entity to itself in a known triple;
+        and, for a relation of the hierarchy, the entities that would close a cycle.
+
+        Args:
+            true: Known answers.
+            entity: The entity or text of the question.
+            relation: Its relation.
+            backward: Whether the answers are heads.
+            known: See :meth:`LinkQuestions.tails`.
         """
-        return rows if relation.row in self._known.reflexive else np.union1d(rows, own_row(entity))
+        rows = true if known == "exclude" else no_rows()
+        if relation.row not in self._known.reflexive:
+            rows = np.union1d(rows, own_row(entity))
+        if entity.row is None or relation.row not in self._graph.hierarchy_relations:
+            return rows
+        hierarchy = self._known.hierarchy
+        assert hierarchy is not None
+        circular = hierarchy.ancestors if backward else hierarchy.descendants
+        return np.union1d(rows, np.setdiff1d(circular(entity.row), true))
 
     def _other_direction(self, head: ResolvedTerm, tail: ResolvedTerm, true: Rows) -> str:
         """Return a note on known relations from tail to head, if ``true`` is empty.

@@ -68,6 +68,22 @@ def test_the_hierarchy_is_known_by_its_usual_names(engine, name):
         assert engine.tails("dog", usual, known="only").resolutions["relation"].id == "is_a"
 
 
+@pytest.mark.parametrize("known", ["exclude", "include"])
+def test_no_link_of_the_hierarchy_would_close_a_cycle(engine, known):
+    hierarchy = engine.hierarchy
+    for row in hierarchy.members.tolist():
+        name, count = engine.graph.ids[row], engine.graph.n_entities
+        above, below = (
+            {engine.graph.ids[other] for other in rows.tolist()}
+            for rows in (hierarchy.ancestors(row), hierarchy.descendants(row))
+        )
+        tails = {hit.id for hit in engine.tails(name, "is_a", k=count, known=known)}
+        heads = {hit.id for hit in engine.heads("is_a", name, k=count, known=known)}
+        assert not tails & below
+        assert not heads & above
+        assert known == "exclude" or (above <= tails and below <= heads)
+
+
 def test_heads_are_tails_of_the_inverse_relation(engine):
     graph = engine.graph
     row, relation = graph.find("farm")[0], graph.find_relation("lives in")[0]
