@@ -64,6 +64,29 @@ class Known:
             graph = with_triples(graph, known, graph.valid, graph.test)
         return graph.hierarchy(on_cycle="ignore")
 
+    def answers(self, entity: int, relation: int, *, backward: bool) -> Rows:
+        """Return the known tails of an entity, or its known heads if ``backward``, ascending."""
+        return self.heads(relation, entity) if backward else self.tails(entity, relation)
+
+    def impossible(self, entity: int, relation: int, *, backward: bool) -> Rows:
+        """Return the entities that cannot be a new answer to a question, ascending.
+
+        These are the entity itself, unless the relation is reflexive; and, for a relation of the
+        hierarchy, the entities that would close a cycle. Known answers are never among them.
+
+        Args:
+            entity: Row of the entity of the question.
+            relation: Number of the relation.
+            backward: Whether the answers are heads.
+        """
+        rows = np.zeros(0, dtype=np.int64)
+        if relation not in self.reflexive:
+            rows = np.array([entity], dtype=np.int64)
+        if relation in self._graph.hierarchy_relations and self.hierarchy is not None:
+            circular = self.hierarchy.ancestors if backward else self.hierarchy.descendants
+            rows = np.union1d(rows, circular(entity))
+        return np.setdiff1d(rows, self.answers(entity, relation, backward=backward))
+
     def links(self) -> KnownLinks:
         """Return all known triples, in a form that is looked up by arrays."""
         graph, further = self._graph, np.zeros((0, 3), dtype=np.int64)

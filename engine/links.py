@@ -520,9 +520,8 @@ class Links:
     ) -> Rows:
         """Return the entities that are left out of the answers.
 
-        These are the known answers if ``known`` is ``"exclude"``; the entity itself, unless the
-        relation is reflexive, which means that it links some entity to itself in a known triple;
-        and, for a relation of the hierarchy, the entities that would close a cycle.
+        These are the known answers if ``known`` is ``"exclude"``, and those that cannot be new
+        answers; by a relation that the graph does not have, the entity itself.
 
         Args:
             true: Known answers.
@@ -532,14 +531,11 @@ class Links:
             known: See :meth:`LinkQuestions.tails`.
         """
         rows = true if known == "exclude" else no_rows()
-        if relation.row not in self._known.reflexive:
-            rows = np.union1d(rows, own_row(entity))
-        if entity.row is None or relation.row not in self._graph.hierarchy_relations:
+        if relation.row is None:
+            return np.union1d(rows, own_row(entity))
+        if entity.row is None:
             return rows
-        hierarchy = self._known.hierarchy
-        assert hierarchy is not None
-        circular = hierarchy.ancestors if backward else hierarchy.descendants
-        return np.union1d(rows, np.setdiff1d(circular(entity.row), true))
+        return np.union1d(rows, self._known.impossible(entity.row, relation.row, backward=backward))
 
     def _other_direction(self, head: ResolvedTerm, tail: ResolvedTerm, true: Rows) -> str:
         """Return a note on known relations from tail to head, if ``true`` is empty.
@@ -580,9 +576,7 @@ class Links:
     def _known_answers(self, entity: int | None, relation: int | None, backward: bool) -> Rows:
         if entity is None or relation is None:
             return no_rows()
-        return (
-            self._known.heads(relation, entity) if backward else self._known.tails(entity, relation)
-        )
+        return self._known.answers(entity, relation, backward=backward)
 
     def _ranked(
         self,

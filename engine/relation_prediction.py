@@ -61,7 +61,8 @@ class RelationPrediction:
 
     Args:
         graph: The graph.
-        known: Known triples. Known answers other than the scored one are excluded from the softmax.
+        known: Known triples. Known answers other than the scored one, and answers that are
+            impossible, are excluded from the softmax.
         link_queries: Makes the query vectors.
         searcher: Returns the searcher of a space, given its name.
     """
@@ -200,15 +201,11 @@ class RelationPrediction:
         return found
 
     def _excluded(self, entity: ResolvedTerm, relation: int, backward: bool) -> Rows:
-        """Return the entities excluded from the softmax: known answers, and the entity itself."""
+        """Return the entities excluded from the softmax: known and impossible answers."""
         if entity.row is None:
             return np.zeros(0, dtype=np.int64)
-        known = (
-            self._known.heads(relation, entity.row)
-            if backward
-            else self._known.tails(entity.row, relation)
-        )
-        return known if relation in self._known.reflexive else np.append(known, entity.row)
+        known = self._known.answers(entity.row, relation, backward=backward)
+        return np.union1d(known, self._known.impossible(entity.row, relation, backward=backward))
 
 
 def _log_of_sum(scores: NDArray[np.float32]) -> Floats:
