@@ -180,7 +180,8 @@ def _evaluate_index(
     index.encoder_info(LINK)
     index.expect_graph(graph)
     link_queries, features = LinkQueries(resources), resources.graph_features
-    if score in ("kge", "case-based") and (features is None or features.are_default):
+    lacking = {"kge": features is None or features.are_default, "case-based": features is None}
+    if lacking.get(score):
         raise IndexMismatch(
             f"{path}: the index has no {score} score to rank by: it was built without "
             "(structure=False, --no-structure), or build left it out since too few triples of the "

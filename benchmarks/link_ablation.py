@@ -73,6 +73,7 @@ PARTS = {
     "kind": (3,),
     "analogy": (4, 5, 6, 7, 8, 9),
     "rules": (10,),
+    "cosine": (11,),
 }
 """Parts of the hybrid score, by the places of their weights. Analogy: links of entities that are
 similar by text, by KGE vectors and by shared links, on either side of the link."""
@@ -152,7 +153,8 @@ class Refitting:
         """Rank held-out triples with features of other weights; see :func:`link_ranks`."""
 
         def queries(rows: Rows, relations: Rows) -> Any:
-            return features.queries(self._query(rows, relations), rows, relations)
+            text = self._query(rows, relations)
+            return features.queries(text, self._vectors[rows], rows, relations)
 
         def adjust(rows: Rows, relations: Rows, values: NDArray[np.float32]) -> Any:
             evidence = self._of_cases(rows, relations)

@@ -74,9 +74,9 @@ class LinkQueries:
     def method(self) -> str:
         """Name of the score, for answers."""
         name, features = self._architecture.method, self._resources.graph_features
-        if features is not None and features.are_default:
-            return f"{name} + kinds of entities (log-odds)"
         if features is not None:
+            if features.are_default:
+                return f"hybrid score (default weights): {name} + rules + similar entities"
             return f"hybrid score (log-odds): {name} + ComplEx + rules + similar entities"
         if self._trained:
             return f"{name} (cosine)"
@@ -126,12 +126,12 @@ class LinkQueries:
             backward: Ask for heads, by the inverse relations, instead of tails.
             text_alone: Return queries of the link space, even if :attr:`space` is another space.
         """
-        pairs = self._pairs(entities, relations, backward, lambda: self.vectors(entities))
-        queries = self._architecture.query(pairs)
+        vectors = cache(lambda: self.vectors(entities))
+        queries = self._architecture.query(self._pairs(entities, relations, backward, vectors))
         if text_alone or self._resources.graph_features is None:
             return queries
         return self._resources.graph_features.queries(
-            queries, *self.numbers(entities, relations, backward)
+            queries, vectors(), *self.numbers(entities, relations, backward)
         )
 
     def of_rows(self, rows: Rows, relations: Rows, *, text_alone: bool = False) -> Floats:
@@ -159,7 +159,9 @@ class LinkQueries:
             )
         )
         features = None if text_alone else self._resources.graph_features
-        return queries if features is None else features.queries(queries, rows, relations)
+        if features is None:
+            return queries
+        return features.queries(queries, self.entities[rows], rows, relations)
 
     def by_each(
         self, entity: ResolvedTerm, vector: Floats, relations: Rows, *, backward: bool = False
@@ -298,7 +300,7 @@ class LinkQueries:
         """
         features, case_based = self._resources.graph_features, self._resources.case_based
         if features is not None:
-            queries = features.queries(queries, rows, numbers)
+            queries = features.queries(queries, vectors(), rows, numbers)
         if features is None or case_based is None:
             return queries, [no_offsets()] * len(queries)
         return queries, list(

@@ -72,7 +72,7 @@ class Vectors:
 
     def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """Yield (first row, vectors) in pieces of at most :data:`SHARD_BYTES`."""
-        step = max(1, SHARD_BYTES // (4 * self.dim))
+        step = max(1, SHARD_BYTES // max(1, 4 * self.dim))
         for first, shard in zip(self.starts[:-1].tolist(), self.shards, strict=True):
             for start in range(0, len(shard), step):
                 yield first + start, shard[start : start + step]

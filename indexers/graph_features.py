@@ -33,13 +33,11 @@ from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import (
     CALIBRATIONS,
     KIND,
-    TEXT,
-    WEIGHTS,
     GraphFeatures,
     QueryFunction,
 )
 from ontodex.scoring.kinds import kinds_of
-from ontodex.scoring.rules import Rules, mine_rules, no_rules
+from ontodex.scoring.rules import Rules, mine_rules
 from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
 
 __all__ = [
@@ -76,14 +74,6 @@ The text projections were trained on the held-out triples as well, so fitted wei
 new entities too much, and kinds too little.
 """
 
-DEFAULT_KIND = 0.5
-"""Weight of the log-odds of kinds where none can be fitted; texts have the weight of ``START``.
-
-Mean reciprocal rank of held-out links of small parts of graphs, with weights of kinds of 0, .5 and
-1: FB15k-237 (eight parts, 608 questions) .235, .255, .257; Brick (three, 206) .536, .588, .562;
-EDAM (three, 42) .221, .234, .232. Similar entities and rules add nothing.
-"""
-
 AS_NEW = 4096
 """Number of questions that are also scored as if their entities were new to the graph."""
 
@@ -115,22 +105,32 @@ def hold_out(graph: KnowledgeGraph) -> KnowledgeGraph | None:
 
 
 def default_graph_features(graph: KnowledgeGraph) -> GraphFeatures | None:
-    """Return the kinds of a graph, with default weights, if no weights can be fitted to it.
+    """Return graph features with default weights, for a graph to which none can be fitted.
 
-    Without them, a graph with few links would answer with entities of a wrong kind, such as actors
-    where films are asked for.
+    Args:
+        graph: The graph.
 
     Returns:
-        Graph features without KGE vectors, type constraints and rules; ``None`` for a graph with
-        more than 500,000 entities.
+        Graph features without KGE vectors, with the weights with which a fit would start; ``None``
+        for a graph with more than 500,000 entities.
     """
     if graph.n_entities > MAX_ENTITIES:
         return None
-    kinds, none = kinds_of(graph), np.zeros((2 * graph.n_relations, 0), dtype=np.float32)
-    weights = np.zeros((2, 2 * graph.n_relations + 1, WEIGHTS), dtype=np.float32)
-    weights[..., TEXT], weights[..., KIND] = START[TEXT], DEFAULT_KIND
+    count = graph.n_relations
+    constraints = constraint_basis(graph.triples, graph.n_entities, count)
+    known_constraints = constraint_vectors(graph.triples, graph.n_entities, constraints)
+    kinds = kinds_of(graph)
+    tails, heads = np.array(START)
+    weights = np.concatenate(
+        [np.tile(tails, (count, 1)), np.tile(heads, (count, 1)), [(tails + heads) / 2]]
+    )
     return GraphFeatures(
-        Vectors([kinds.entities]), none, none, kinds.relations, no_rules(), weights
+        Vectors([np.concatenate([known_constraints, kinds.entities], axis=1)]),
+        np.zeros((2 * count, 0), dtype=np.float32),
+        constraints,
+        kinds.relations,
+        mine_rules(KnownLinks(graph.triples, graph.n_entities, count)),
+        np.stack([weights, weights]).astype(np.float32),
     )
 
 
@@ -229,7 +229,6 @@ def learn_graph_features(
                     quiet=quiet,
                 ),
                 2 * n_relations,
-                by_direction=of_heads.new,
             )
             for of_heads, questions in ((heads, asked), (new_heads, as_new))
         ]

@@ -352,7 +352,9 @@ def fit_calibration(
     """
 
     def score(entities: Rows, relations: Rows) -> tuple[NDArray[np.float32], Sequence[Offsets]]:
-        queries = graph_features.queries(query(entities, relations), entities, relations)
+        queries = graph_features.queries(
+            query(entities, relations), vectors[entities], entities, relations
+        )
         scores = np.empty((len(entities), len(vectors)), dtype=np.float32)
         for first, rows in vectors.blocks():
             here = slice(first, first + len(rows))

@@ -16,6 +16,7 @@ from ontodex.scoring.rules import Rules
 __all__ = [
     "CALIBRATIONS",
     "CASE_BASED",
+    "COSINE",
     "KIND",
     "TEXT",
     "TYPE_CONSTRAINT",
@@ -27,14 +28,16 @@ __all__ = [
 ]
 
 TEXT, KGE, TYPE_CONSTRAINT, KIND = (slice(place, place + 1) for place in range(4))
-CASE_BASED = slice(4, 11)
-"""Positions of a relation's weights: text, ComplEx, type constraint, kind, case-based evidence.
+CASE_BASED, COSINE = slice(4, 11), slice(11, 12)
+"""Positions of a relation's weights: text, ComplEx, type constraint, kind, case-based evidence and
+cosine.
 
 Case-based evidence has the first seven scores of
-:meth:`~ontodex.scoring.case_based.CaseBasedEvidence.scores`.
+:meth:`~ontodex.scoring.case_based.CaseBasedEvidence.scores`. The cosine is that of the texts of
+head and tail, without the projection of the relation.
 """
 
-WEIGHTS = 11
+WEIGHTS = 12
 """Number of weights of a relation."""
 
 
@@ -73,9 +76,9 @@ def add_offsets(scores: NDArray[np.float32], offsets: Iterable[Offsets]) -> None
 class GraphFeatures:
     """Features of the graph's links, and the weight of every score of a link.
 
-    The score of a tail is the weighted sum of the text score, the ComplEx score, the type
-    constraint, the kind and case-based evidence. The first four are inner products, so one query
-    vector holds them.
+    The score of a tail is the weighted sum of the text score, the cosine of the texts, the ComplEx
+    score, the type constraint, the kind and case-based evidence. All but the last are inner
+    products, so one query vector holds them.
 
     Below, R is the number of relations. Relations with numbers R and above are inverses.
 
@@ -89,11 +92,11 @@ class GraphFeatures:
         kinds: Vectors of the kinds of tails of the relations and inverses, of shape (2R, features
             of a profile).
         rules: Rules mined from the links.
-        weights: Weights of the scores, ``float32`` of shape (2, 2R + 1, 11). The first axis is 0
+        weights: Weights of the scores, ``float32`` of shape (2, 2R + 1, 12). The first axis is 0
             for known entities and 1 for new entities. The second axis is the number of the
             relation; 2R is for a relation that the graph lacks. The third axis has the weights of
             text, ComplEx, type constraint, kind, similar heads and tails by text, by KGE vectors
-            and by shared links, and rules.
+            and by shared links, rules, and cosine.
         calibration: Coefficients that make scores of different questions comparable
             (:mod:`ontodex.scoring.calibration`); ``None`` if too few links were held out to fit
             the coefficients.
@@ -111,23 +114,25 @@ class GraphFeatures:
 
     @property
     def are_default(self) -> bool:
-        """Whether there are kinds with default weights only, as in a graph with few links."""
+        """Whether the weights are default ones, without ComplEx, as in a graph with few links."""
         return not self.relations.shape[1]
 
     def queries(
         self,
         text: NDArray[np.float32],
+        vectors: NDArray[np.float32],
         entities: NDArray[np.integer],
         relations: NDArray[np.integer],
     ) -> NDArray[np.float32]:
         """Return hybrid queries, whose product with a hybrid vector is the weighted sum of scores.
 
-        A hybrid query has four parts: text, ComplEx, type constraint and kind. If an entity is new
-        (not in the graph, or without links in KGE training), the ComplEx part is zero. If the graph
-        lacks a relation, only the text part is not zero.
+        A hybrid query has four parts: text with cosine, ComplEx, type constraint and kind. If an
+        entity is new (not in the graph, or without links in KGE training), the ComplEx part is
+        zero. If the graph lacks a relation, only the first part is not zero.
 
         Args:
             text: Queries of the link space, of shape (n, dim).
+            vectors: Vectors of the queries' entities in the link space, of shape (n, dim).
             entities: Row of each query's entity; -1 if the graph lacks it.
             relations: Number of each query's relation or inverse; -1 if the graph lacks it.
 
@@ -139,7 +144,8 @@ class GraphFeatures:
         known = (relations >= 0)[:, None]
         constraints = self.type_constraints[relations] * weights[:, TYPE_CONSTRAINT] * known
         kinds = self.kinds[relations] * weights[:, KIND] * known
-        return np.concatenate([text * weights[:, TEXT], kge, constraints, kinds], axis=1)
+        texts = text * weights[:, TEXT] + vectors * weights[:, COSINE]
+        return np.concatenate([texts, kge, constraints, kinds], axis=1)
 
     def kge_queries(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
@@ -186,7 +192,7 @@ class GraphFeatures:
     def _weights(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return the weights of each question, of shape (n, 11)."""
+        """Return the weights of each question, of shape (n, 12)."""
         trained = self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]].any(axis=1)
         new = (entities < 0) | ~trained
         found: NDArray[np.float32] = self.weights[new.astype(np.int64), relations]  # -1 is the last

@@ -28,8 +28,8 @@ __all__ = ["LearnLinks"]
 class LearnLinks(Step):
     """Trains KGE vectors and fits the weights of all scores.
 
-    If too few triples can be held out to fit weights on, the kinds of entities are added to the
-    texts with default weights. After an interruption, complete graph features are loaded. An update
+    If too few triples can be held out to fit weights on, there are no KGE vectors, and the weights
+    are default ones. After an interruption, complete graph features are loaded. An update
     carries over the graph features of its index.
 
     Args:
@@ -56,7 +56,7 @@ class LearnLinks(Step):
         elif why := why_not_learned(build.inputs.graph):
             warnings.warn(
                 f"{build.inputs.graph.source}: tails and heads are ranked without KGE vectors and "
-                f"rules, as {why}",
+                f"fitted weights, as {why}",
                 stacklevel=2,
             )
 

@@ -24,6 +24,7 @@ from ontodex.indexers.graph_features import default_graph_features, hold_out, wh
 from ontodex.scoring.graph_features import GraphFeatures
 from ontodex.scoring.kinds import kinds_of
 from ontodex.scoring.link_similarity import LinkSimilarity
+from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
 from ontodex.trainers.links import complex as trained
 
 SMALL: dict[str, Any] = {
@@ -102,7 +103,7 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
             query = compose(
                 features.entities[np.array([row])][:, :24], features.relations[[relation]]
             )
-            a, b, c, of_kind, *by_case = features.weights[0, relation]
+            a, b, c, of_kind, *by_case, of_cosine = features.weights[0, relation]
             assert relation in features.rules.bodies[:, 0]
             scores_by_case = by_hand(graph, index.vectors("link"), features, row, relation)
             for hit in answers:
@@ -115,8 +116,13 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
                 in_range = (
                     1 - hit.known
                 )  # all are a tail of every relation once, the known ones by this very triple
+                plain = score_pairs(
+                    index.vectors("link")[np.array([row])],
+                    index.vectors("link")[np.array([other])][None],
+                )[0, 0]
                 wanted = (
                     a * cosine
+                    + of_cosine * plain
                     + b * product
                     + c * in_range
                     + of_kind * kind
@@ -209,7 +215,8 @@ def test_new_heads_are_answered_by_text_and_similar_entities(
                 for one, name in ((resolve_entity, head), (resolve_relation, relation))
             )
             new = int(entity.row is None)
-            weight = features.weights[new, -1 if kind.row is None else kind.row, 0]
+            weights = features.weights[new, -1 if kind.row is None else kind.row]
+            head_vector = link_queries.vectors([entity])[0]
             text = link_queries.vectors_of_terms([entity], [kind], backward=False, text_alone=True)[
                 0
             ]
@@ -227,7 +234,10 @@ def test_new_heads_are_answered_by_text_and_similar_entities(
             for hit in hits:
                 row = engine.graph.find(hit.id)[0]  # type: ignore[index]
                 wanted = (
-                    weight * float(engine.index.vectors("link")[np.array([row])][0] @ text)
+                    float(
+                        engine.index.vectors("link")[np.array([row])][0]
+                        @ (weights[0] * text + weights[11] * head_vector)
+                    )
                     + more[row]
                 )
                 assert hit.score == pytest.approx(wanted, abs=1e-3)
@@ -411,7 +421,7 @@ def test_no_graph_features_where_unwanted_or_impossible(
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="best", device="cpu")
 
 
-def test_a_graph_with_few_links_has_kinds_with_default_weights(
+def test_a_graph_with_few_links_has_default_weights(
     tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builder = GraphBuilder("films")
@@ -427,19 +437,26 @@ def test_a_graph_with_few_links_has_kinds_with_default_weights(
         assert features.are_default
         hits = engine.heads("starring", "Ann Lee", k=10)
         assert {hit.label for hit in hits} == {f"film {film}" for film in range(10)}
-        assert hits.method.endswith("+ kinds of entities (log-odds)")
+        assert hits.method.startswith("hybrid score (default weights): ")
+        assert hits.method.endswith(" + rules + similar entities")
+        assert "ComplEx" not in hits.method
         assert {hit.probability for hit in hits} == {None}
         entities, relations = np.array([0, 3]), np.array([0, 2])
         text = engine.index.vectors("link")[entities]
         hybrid = engine.index.vectors("hybrid")
         kinds, dim = kinds_of(graph), text.shape[1]
-        scores = features.queries(text, entities, relations) @ hybrid[np.arange(15)].T
-        wanted = 20 * text @ engine.index.vectors("link")[np.arange(15)].T
+        asked = engine.index.projections.queries(text, relations)
+        scores = features.queries(asked, text, entities, relations) @ hybrid[np.arange(15)].T
+        wanted = (12 * asked + 5 * text) @ engine.index.vectors("link")[np.arange(15)].T
         wanted += 0.5 * kinds.relations[relations] @ kinds.entities.T
+        basis = constraint_basis(graph.triples, 15, 2)
+        of_heads = np.array([[0.0], [-0.5]])  # relation 2 is the first inverse
+        wanted += of_heads * (basis[relations] @ constraint_vectors(graph.triples, 15, basis).T)
         np.testing.assert_allclose(scores, wanted, atol=1e-3)
-        assert hybrid.dim == dim + kinds.entities.shape[1]
+        assert hybrid.dim == dim + basis.shape[1] + kinds.entities.shape[1]
         explained = engine.why("film 1", "starring", "Ed Poe")
-        assert {reason.by for reason in explained} <= {"text", "kind"}
+        assert not {reason.by for reason in explained} & {"ComplEx", "similar heads (links)"}
+        assert "similar heads (shared links)" in {reason.by for reason in explained}
         assert engine.missing(k=3)[0].probability is None
     more = GraphBuilder("more")
     more.triple("film 10", "written by", "Bo Berg")
