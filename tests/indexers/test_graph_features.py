@@ -447,8 +447,8 @@ def test_a_graph_with_few_links_has_default_weights(
         kinds, dim = kinds_of(graph), text.shape[1]
         asked = engine.index.projections.queries(text, relations)
         scores = features.queries(asked, text, entities, relations) @ hybrid[np.arange(15)].T
-        wanted = (12 * asked + 5 * text) @ engine.index.vectors("link")[np.arange(15)].T
-        wanted += 0.5 * kinds.relations[relations] @ kinds.entities.T
+        wanted = (15 * asked + 5 * text) @ engine.index.vectors("link")[np.arange(15)].T
+        wanted += 0.4 * kinds.relations[relations] @ kinds.entities.T
         basis = constraint_basis(graph.triples, 15, 2)
         of_heads = np.array([[0.0], [-0.5]])  # relation 2 is the first inverse
         wanted += of_heads * (basis[relations] @ constraint_vectors(graph.triples, 15, basis).T)
