@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,9 @@ __all__ = ["checked_pairs", "platt", "regression", "sigmoid"]
 
 WEAK_PENALTY = 100.0
 """Inverse strength of the penalty in :func:`regression`; few weights are fitted to many pairs."""
+
+SPREAD = 2.0
+"""Standard deviation of the prior of a weight in :func:`regression`, in the units of the scores."""
 
 Floats = NDArray[np.float64]
 
@@ -93,12 +97,17 @@ def platt(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
     return slope, float(curve[1]) - slope * middle
 
 
-def regression(scores: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], float]:
+def regression(
+    scores: Floats, truth: NDArray[np.bool_], prior: Sequence[float] | None = None
+) -> tuple[list[float], float]:
     """Fit 1 / (1 + exp(-(weights · scores + offset))) by weakly regularised logistic regression.
 
     Args:
         scores: Several scores of each pair, of shape (scores, n).
         truth: Whether each pair is true, of shape (n,); with at least one true and one false pair.
+        prior: If given, the mean of a Gaussian prior of each weight, whose standard deviation is
+            :data:`SPREAD`. It bounds the weight of a score that is not constant for a few pairs
+            alone.
 
     Returns:
         The weight of each score, and the offset.
@@ -112,36 +121,39 @@ def regression(scores: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], f
     middle, spread = scores.mean(axis=1, keepdims=True), scores.std(axis=1, keepdims=True)
     spread[spread <= 1e-9 * np.abs(middle)] = 1.0  # a constant score, up to rounding
     inputs = np.concatenate([(scores - middle) / spread, np.ones((1, truth.size))])
-    curve = _newton(
-        inputs, truth.astype(np.float64), np.zeros(len(inputs)), 1 / (WEAK_PENALTY * truth.size)
-    )
+    mean, ridge = np.zeros(len(inputs)), np.append(np.full(len(scores), 1 / WEAK_PENALTY), 0.0)
+    if prior is not None:
+        mean[:-1] = np.array(prior) * spread[:, 0]
+        ridge[:-1] += 1 / (SPREAD * spread[:, 0]) ** 2
+    curve = _newton(inputs, truth.astype(np.float64), mean, ridge / truth.size)
     weights = curve[:-1] / spread[:, 0]
     return weights.tolist(), float(curve[-1] - weights @ middle[:, 0])
 
 
-def _newton(inputs: Floats, targets: Floats, curve: Floats, penalty: float = 0.0) -> Floats:
-    """Minimise the mean logistic loss plus ``penalty / 2`` times the squared norm of the weights.
+def _newton(inputs: Floats, targets: Floats, start: Floats, ridge: Floats | float = 0.0) -> Floats:
+    """Minimise the mean logistic loss plus half of the penalised squared distance from the start.
 
     Args:
         inputs: Scores of the pairs, and ones in the last row, of shape (scores + 1, n).
         targets: Wanted probability of each pair, of shape (n,).
-        curve: Weights and offset to start from, of shape (scores + 1,).
-        penalty: Strength of the penalty, which the offset has no part in.
+        start: Weights and offset to start from, of shape (scores + 1,).
+        ridge: Strength of the penalty of each weight and of the offset.
 
     Returns:
         The weights and the offset.
     """
-    ridge = penalty * np.append(np.ones(len(curve) - 1), 0.0)
+    curve, strength = start, ridge * np.ones(len(start))
 
     def loss(at: Floats) -> float:
         logits = at @ inputs
-        return float(np.mean(np.logaddexp(0, logits) - targets * logits) + ridge @ at**2 / 2)
+        away = strength @ (at - start) ** 2 / 2
+        return float(np.mean(np.logaddexp(0, logits) - targets * logits) + away)
 
     for _ in range(100):
         shares = sigmoid(curve @ inputs)
-        gradient = inputs @ (shares - targets) / targets.size + ridge * curve
+        gradient = inputs @ (shares - targets) / targets.size + strength * (curve - start)
         bend = (inputs * (shares * (1 - shares))) @ inputs.T / targets.size
-        step = np.linalg.solve(bend + np.diag(ridge + 1e-12), gradient)
+        step = np.linalg.solve(bend + np.diag(strength + 1e-12), gradient)
         now = loss(curve)
         while np.abs(step).max() > 1e-9 and loss(curve - step) > now:
             step /= 2

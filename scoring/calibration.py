@@ -392,12 +392,17 @@ def fit_calibration(
         np.concatenate(has_answer),
     )
     of_asked = np.stack([_log_odds(np.concatenate(among_best)), every[MANY_KNOWN]])[:, asked]
-    return _fitted(every, true), _fitted(of_asked, true[asked])
+    return (
+        _fitted(every, true, UNCALIBRATED[:-1]),
+        _fitted(of_asked, true[asked], (1.0, 0.0)),
+    )
 
 
-def _fitted(features: Floats, true: NDArray[np.bool_]) -> NDArray[np.float32] | None:
+def _fitted(
+    features: Floats, true: NDArray[np.bool_], prior: Sequence[float]
+) -> NDArray[np.float32] | None:
     """Return the coefficients of a logistic regression; ``None`` if too few answers are true."""
     if not LEAST_TRUE <= np.count_nonzero(true) < len(true):
         return None
-    weights, offset = regression(features, true)
+    weights, offset = regression(features, true, prior)
     return np.array([*weights, offset], dtype=np.float32)

@@ -37,3 +37,21 @@ def test_the_logistic_function_is_exact_far_from_zero() -> None:
     np.testing.assert_allclose(found[:2], np.exp(logits[:2]), rtol=1e-12)
     assert found[2:].tolist() == [0.5, 1.0, 1.0]
     assert sigmoid(np.array([-800.0])).tolist() == [0.0]
+
+
+def test_a_prior_bounds_the_weight_of_a_score_of_few_pairs() -> None:
+    random = np.random.default_rng(0)
+    usual = random.normal(size=2000)
+    true = random.random(2000) < sigmoid(usual - 3)
+    rare = np.zeros(2000)
+    rare[np.flatnonzero(true)[:3]] = 1.0  # true by chance
+    (free, blown), _ = regression(np.stack([usual, rare]), true)
+    (bound, kept), _ = regression(np.stack([usual, rare]), true, [1.0, 0.0])
+    assert blown > 6 > 4 > kept > 0
+    assert bound == pytest.approx(free, abs=0.1)
+
+
+def test_a_prior_alone_decides_where_a_score_is_constant() -> None:
+    scores = np.stack([np.array([0.0, 1.0, 2.0, 3.0]), np.ones(4)])
+    weights, _ = regression(scores, np.array([False, True, False, True]), [0.5, 1.5])
+    assert weights[1] == pytest.approx(1.5)
