@@ -20,7 +20,12 @@ from ontodex.engine.results.missing_links import MissingLink, MissingLinks
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import UnknownRelation, nearest
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.calibration import answerable, best_answers, probabilities
+from ontodex.scoring.calibration import (
+    BestAnswers,
+    answerable,
+    best_answers,
+    missing_probabilities,
+)
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.rules import no_rules
 from ontodex.storage.space_names import LINK
@@ -72,9 +77,11 @@ class LinkDiscovery:
         numbers = (
             None if only is None else np.array([only.row, graph.n_relations + (only.row or 0)])
         )
-        calibration, rules = (
-            (None, no_rules()) if features is None else (features.calibration, features.rules)
-        )
+        calibration = asked = None
+        rules = no_rules()
+        if features is not None:
+            calibration, asked = features.calibration, features.asked_calibration
+            rules = features.rules
         links = self._known.links()
         no_answers = self._no_answers(links, linked)
         questions = answerable(links, rules, numbers)
@@ -92,7 +99,10 @@ class LinkDiscovery:
             for of_one in _by_relation(questions, graph.n_relations):
                 answers = self._answers(links, of_one, no_answers, bar.update)
                 found = _joined(
-                    [(keys, probabilities(columns, calibration)) for keys, columns in answers]
+                    [
+                        (keys, missing_probabilities(best_of_block, calibration, asked))
+                        for keys, best_of_block in answers
+                    ]
                 )
                 best = _most_probable([best, found], k)
         relations_and_heads, tails = np.divmod(best[0], graph.n_entities)
@@ -147,8 +157,8 @@ class LinkDiscovery:
         questions: Rows,
         no_answers: Callable[[int, int], Rows],
         done: Callable[[int], object],
-    ) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
-        """Yield keys of the best answers to questions, and the answers' calibration features."""
+    ) -> Iterator[tuple[Rows, BestAnswers]]:
+        """Yield keys of the best answers to questions, and the answers, in blocks."""
         count, searcher = links.n_relations // 2, self._searcher(self._queries.space)
 
         def scored(entities: Rows, numbers: Rows) -> tuple[NDArray[np.float32], Sequence[Offsets]]:
@@ -168,7 +178,7 @@ class LinkDiscovery:
         ):
             given, by = best.entities, best.relations
             heads, tails = np.where(by < count, [given, best.tails], [best.tails, given])
-            yield (by % count * links.n_entities + heads) * links.n_entities + tails, best.features
+            yield (by % count * links.n_entities + heads) * links.n_entities + tails, best
 
 
 def _by_relation(questions: Rows, count: int) -> list[Rows]:

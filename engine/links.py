@@ -208,6 +208,7 @@ class LinkQuestions:
         is fitted to held-out links: the validation triples of the graph or, if there are fewer than
         50, a twentieth of the triples, but at least 50 and at most 5,000 (or a hundredth, if that
         is more). The probabilities are calibrated if as many links are missing as were held out.
+        No candidate is more probable than as an answer to the question that found it.
 
         The graph's validation and test triples do not count as known, so they may be found. Links
         that the hierarchy implies do not count as missing. A graph of 15,000 entities and 270,000

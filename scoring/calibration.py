@@ -37,6 +37,7 @@ __all__ = [
     "best_answers",
     "fit_calibration",
     "leave_out",
+    "missing_probabilities",
     "probabilities",
 ]
 
@@ -293,6 +294,27 @@ def probabilities(features: Floats, calibration: NDArray[np.floating] | None) ->
     return sigmoid(weights[:-1] @ features[: len(weights) - 1] + weights[-1])
 
 
+def missing_probabilities(
+    answers: BestAnswers,
+    calibration: NDArray[np.floating] | None,
+    asked: NDArray[np.floating] | None,
+) -> Floats:
+    """Return the probability that each answer is a missing link, of shape (answers,).
+
+    No answer is more probable than if its question is known to have one.
+
+    Args:
+        answers: The answers.
+        calibration: See :func:`probabilities`.
+        asked: See :func:`asked_probabilities`; ``None`` if nothing was fitted.
+    """
+    found = probabilities(answers.features, calibration)
+    if asked is None or asked[0] <= 0:
+        return found
+    most = _asked(_log_odds(answers.among_best), answers.features[MANY_KNOWN], asked)
+    return np.minimum(found, most)
+
+
 def asked_probabilities(
     scores: Floats, known: int, calibration: NDArray[np.floating]
 ) -> Floats | None:
@@ -307,11 +329,16 @@ def asked_probabilities(
     Returns:
         Probabilities of shape (answers,); ``None`` if the fit gave better scores less probability.
     """
-    of_share, of_known, offset = calibration.astype(np.float64).tolist()
-    if of_share <= 0:
+    if calibration[0] <= 0:
         return None
     share = _log_odds(scores - np.logaddexp.reduce(scores[:BEST]))
-    return sigmoid(of_share * share + of_known * np.log(max(known, PSEUDOCOUNT)) + offset)
+    return _asked(share, np.log(max(known, PSEUDOCOUNT)), calibration)
+
+
+def _asked(share: Floats, log_known: Floats | float, calibration: NDArray[np.floating]) -> Floats:
+    """Return probabilities, given the log-odds of shares and the log numbers of known answers."""
+    of_share, of_known, offset = calibration.astype(np.float64).tolist()
+    return sigmoid(of_share * share + of_known * log_known + offset)
 
 
 def _log_odds(log_shares: Floats) -> Floats:

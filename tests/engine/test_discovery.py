@@ -91,6 +91,17 @@ def test_links_found_in_both_directions_have_the_larger_probability():
     np.testing.assert_allclose(likely, [1.0, 0.9, 0.9])
 
 
+def test_no_link_is_more_probable_than_as_an_answer(family, missing):
+    engine, _ = family
+    assert engine.resources.graph_features.asked_calibration is not None
+    for link in missing[:60]:
+        tails = engine.tails(link.head, link.relation, k=20)
+        heads = engine.heads(link.relation, link.tail, k=20)
+        answers = [hit for hit in tails if hit.id == link.tail]
+        answers += [hit for hit in heads if hit.id == link.head]
+        assert link.probability <= max(hit.probability for hit in answers) + 1e-6
+
+
 @pytest.mark.parametrize("name", ["ex:childOf", "child of", "inverse child of"])
 def test_of_one_relation(family, missing, name):
     engine, _ = family
