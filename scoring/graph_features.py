@@ -128,7 +128,7 @@ class GraphFeatures:
 
         A hybrid query has four parts: text with cosine, ComplEx, type constraint and kind. If an
         entity is new (not in the graph, or without links in KGE training), the ComplEx part is
-        zero. If the graph lacks a relation, only the first part is not zero.
+        zero. If the graph lacks a relation, the query is that of the text alone.
 
         Args:
             text: Queries of the link space, of shape (n, dim).
@@ -144,7 +144,7 @@ class GraphFeatures:
         known = (relations >= 0)[:, None]
         constraints = self.type_constraints[relations] * weights[:, TYPE_CONSTRAINT] * known
         kinds = self.kinds[relations] * weights[:, KIND] * known
-        texts = text * weights[:, TEXT] + vectors * weights[:, COSINE]
+        texts = text * weights[:, TEXT] + vectors * weights[:, COSINE] * known
         return np.concatenate([texts, kge, constraints, kinds], axis=1)
 
     def kge_queries(
