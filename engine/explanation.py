@@ -37,7 +37,7 @@ BY_CASES = (
     "rules",
 )
 """Names of the parts of a score that are case-based evidence. An eighth score is added to
-the type constraint."""
+the type constraint, a ninth to the text."""
 
 
 class LinkExplanation:
@@ -104,7 +104,9 @@ class LinkExplanation:
             [(rows, case_scores)] = case_based.scores(vector, *pair)
             shares = features.case_weights(*pair)[0].astype(np.float64)[:, None] * case_scores
             excess = shares[:, rows == tail.row].sum(axis=1) - shares.sum(axis=1) / len(vectors)
-            for name, share in zip((*BY_CASES, BY_VECTORS[2]), excess.tolist(), strict=True):
+            for name, share in zip(
+                (*BY_CASES, BY_VECTORS[2], BY_VECTORS[0]), excess.tolist(), strict=True
+            ):
                 adds[name] = adds.get(name, 0.0) + share
             found = case_based.grounds(vector[0], entity, number, tail.row)
             grounds = dict(zip(BY_CASES, found, strict=True))

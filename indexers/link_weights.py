@@ -358,7 +358,9 @@ def score_answers(
                 scores[score, :, first : first + len(rows)] = queries_of_score @ rows.T
         found = case_based.scores(heads.vectors[places], entities, relations, as_new=heads.new)
         for row, (reached, values) in enumerate(found):
-            scores[CASE_BASED, row][:, reached] = values[:-1]
+            scores[CASE_BASED, row][:, reached] = values[:7]
+        if not heads.new:
+            scores[COSINE, np.arange(len(block)), entities] = 0.0
         start = np.array(START, dtype=np.float32)[(relations >= graph.n_relations).astype(int)]
         rough = np.einsum("qs,sqn->qn", start, scores, optimize=True)
         for row, known in enumerate(true.tails(entities, relations)):

@@ -17,7 +17,7 @@ from ontodex.scoring.similarity import EntitySimilarity
 
 __all__ = ["CaseBasedEvidence", "Ground", "by_rules"]
 
-SCORES = 8
+SCORES = 9
 """Number of scores of a tail; see :meth:`CaseBasedEvidence.scores`."""
 
 RULES = 6
@@ -76,7 +76,7 @@ class CaseBasedEvidence:
 
         Yields:
             For each question, the rows of tails with a score, ascending, and their scores,
-            ``float64`` of shape (8, rows):
+            ``float64`` of shape (9, rows):
 
             - two scores by similar heads and similar tails, with the similarity of texts
               (:class:`~ontodex.scoring.analogy.Analogy`),
@@ -85,7 +85,8 @@ class CaseBasedEvidence:
               (:class:`~ontodex.scoring.link_similarity.LinkSimilarity`),
             - log(1 + s / 0.05), with the score s by rules (:class:`~ontodex.scoring.rules.Rules`),
             - 1 if the tail is a known answer and no other entity is a known head of this relation
-              and tail; otherwise 0.
+              and tail; otherwise 0,
+            - the squared norm of the text vector if the tail is the entity itself; otherwise 0.
         """
         apart = entities if as_new else None
         entities = np.full_like(entities, -1) if as_new else entities
@@ -97,6 +98,7 @@ class CaseBasedEvidence:
             self._by_links.scores(kge, entities, relations),
             self._rules.scores(self._links, entities, relations),
             self._only_triple(entities, relations),
+            _itself(texts, entities, relations),
             strict=True,
         )
         for question in parts:
@@ -150,10 +152,23 @@ class CaseBasedEvidence:
             yield part, np.ones(len(part))
 
 
+def _itself(
+    texts: NDArray[np.float32], entities: NDArray[np.integer], relations: NDArray[np.integer]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Yield each question's entity and the squared norm of its text vector.
+
+    Nothing is yielded of entities and relations that the graph lacks.
+    """
+    norms = np.einsum("nd,nd->n", texts, texts, dtype=np.float64)
+    for entity, relation, norm in zip(entities.tolist(), relations.tolist(), norms, strict=True):
+        count = int(entity >= 0 and relation >= 0)
+        yield np.full(count, entity, dtype=np.int64), np.full(count, norm)
+
+
 def by_rules(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the scores by rules, between 0 and 1, of shape (rows,).
 
     Args:
-        scores: Scores of tails, of shape (8, rows); see :meth:`CaseBasedEvidence.scores`.
+        scores: Scores of tails, of shape (9, rows); see :meth:`CaseBasedEvidence.scores`.
     """
     return np.asarray(WEAK * np.expm1(scores[RULES]))

@@ -128,7 +128,7 @@ class GraphFeatures:
 
         A hybrid query has four parts: text with cosine, ComplEx, type constraint and kind. If an
         entity is new (not in the graph, or without links in KGE training), the ComplEx part is
-        zero. If the graph lacks a relation, only the first part is not zero.
+        zero. If the graph lacks a relation, the query is that of the text alone.
 
         Args:
             text: Queries of the link space, of shape (n, dim).
@@ -144,7 +144,7 @@ class GraphFeatures:
         known = (relations >= 0)[:, None]
         constraints = self.type_constraints[relations] * weights[:, TYPE_CONSTRAINT] * known
         kinds = self.kinds[relations] * weights[:, KIND] * known
-        texts = text * weights[:, TEXT] + vectors * weights[:, COSINE]
+        texts = text * weights[:, TEXT] + vectors * weights[:, COSINE] * known
         return np.concatenate([texts, kge, constraints, kinds], axis=1)
 
     def kge_queries(
@@ -169,8 +169,9 @@ class GraphFeatures:
     ) -> Iterator[Offsets]:
         """Yield the score offsets of each question: its weighted case-based evidence.
 
-        The last case-based score marks tails that satisfy the type constraint only because of the
-        triple in question. Its weight cancels the type constraint of these tails.
+        The last but one case-based score marks tails that satisfy the type constraint only because
+        of the triple in question. Its weight cancels the type constraint of these tails. The last
+        one marks the entity of the question, whose cosine with itself is cancelled likewise.
 
         Args:
             case_based: Scores of each question, see
@@ -185,9 +186,11 @@ class GraphFeatures:
     def case_weights(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return the weights of case-based scores, of shape (n, 8); see :meth:`offsets`."""
+        """Return the weights of case-based scores, of shape (n, 9); see :meth:`offsets`."""
         weights = self._weights(entities, relations)
-        return np.concatenate([weights[:, CASE_BASED], -weights[:, TYPE_CONSTRAINT]], axis=1)
+        return np.concatenate(
+            [weights[:, CASE_BASED], -weights[:, TYPE_CONSTRAINT], -weights[:, COSINE]], axis=1
+        )
 
     def _weights(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]

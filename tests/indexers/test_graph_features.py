@@ -236,7 +236,7 @@ def test_new_heads_are_answered_by_text_and_similar_entities(
                 wanted = (
                     float(
                         engine.index.vectors("link")[np.array([row])][0]
-                        @ (weights[0] * text + weights[11] * head_vector)
+                        @ (weights[0] * text + weights[11] * head_vector * (kind.row is not None))
                     )
                     + more[row]
                 )

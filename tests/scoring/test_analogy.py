@@ -96,14 +96,14 @@ def turned(vectors: Vectors) -> Vectors:
 
 
 @pytest.mark.slow
-def test_case_based_scores_are_analogies_rules_and_tails_by_the_asked_triple_alone() -> None:
+def test_case_based_scores_are_analogies_rules_tails_by_the_triple_alone_and_itself() -> None:
     triples, vectors = drawn(triples=400)
     links, known = KnownLinks(triples, 60, RELATIONS), both_directions(triples, RELATIONS)
     random = np.random.default_rng(1)
     rows, relations = random.integers(-1, 60, 50), random.integers(-1, 2 * RELATIONS, 50)
     asked, structure = vectors[np.maximum(rows, 0)], turned(vectors)[np.maximum(rows, 0)]
     structure[rows < 0] = 0
-    wanted = np.zeros((50, 8, 60))
+    wanted = np.zeros((50, 9, 60))
     for question in range(50):
         one = slice(question, question + 1)
         likes = (
@@ -120,6 +120,8 @@ def test_case_based_scores_are_analogies_rules_and_tails_by_the_asked_triple_alo
             wanted[question, 2 * place : 2 * place + 2, reached] = scores.T
         [(reached, found)] = mine_rules(links).scores(links, rows[one], relations[one])
         wanted[question, 6, reached] = np.log1p(found / 0.05)
+        if rows[question] >= 0 and relations[question] >= 0:
+            wanted[question, 8, rows[question]] = (asked[question].astype(np.float64) ** 2).sum()
         for head, relation, tail in known.tolist():
             alone = (known[:, 1:] == (relation, tail)).all(axis=1).sum() == 1
             wanted[question, 7, tail] += alone and (head, relation) == (
@@ -129,12 +131,13 @@ def test_case_based_scores_are_analogies_rules_and_tails_by_the_asked_triple_alo
     for own, (reached, scores) in zip(
         wanted, case_based_of(triples, vectors).scores(asked, rows, relations), strict=True
     ):
-        made = np.zeros((8, 60))
+        made = np.zeros((9, 60))
         made[:, reached] = scores
-        assert np.array_equal(made, own)
+        assert np.array_equal(made[:8], own[:8])
+        np.testing.assert_allclose(made[8], own[8], rtol=1e-12)
         assert np.allclose(by_rules(scores), 0.05 * np.expm1(own[6, reached]))
         assert (np.diff(reached) > 0).all()
-    assert all(wanted[:, score].any() for score in range(8))
+    assert all(wanted[:, score].any() for score in range(9))
     assert not wanted[(rows < 0) | (relations < 0)][:, 1:].any()
 
 
@@ -164,7 +167,7 @@ def test_a_single_entity_has_no_similar_entities() -> None:
     [(reached, scores)] = case_based_of(np.array([[0, 0, 0]]), vectors, 1).scores(
         vectors[np.zeros(1, int)], np.zeros(1, int), np.zeros(1, int)
     )
-    assert (reached.tolist(), scores.tolist()) == ([0], [[0.0]] * 7 + [[1.0]])
+    assert (reached.tolist(), scores.tolist()) == ([0], [[0.0]] * 7 + [[1.0]] * 2)
 
 
 def test_of_very_many_known_tails_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
