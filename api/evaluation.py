@@ -180,8 +180,8 @@ def _evaluate_index(
     index.encoder_info(LINK)
     index.expect_graph(graph)
     link_queries, features = LinkQueries(resources), resources.graph_features
-    lacking = {"kge": features is None or features.are_default, "case-based": features is None}
-    if lacking.get(score):
+    lacking = features is None or (score == "kge" and features.are_default)
+    if score in ("kge", "case-based") and lacking:
         raise IndexMismatch(
             f"{path}: the index has no {score} score to rank by: it was built without "
             "(structure=False, --no-structure), or build left it out since too few triples of the "

@@ -72,20 +72,19 @@ class Known:
         """Return the entities that cannot be a new answer to a question, ascending.
 
         These are the entity itself, unless the relation is reflexive; and, for a relation of the
-        hierarchy, the entities that would close a cycle. Known answers are never among them.
+        hierarchy, the entities that would close a cycle. In a graph with a cycle, known answers may
+        be among them.
 
         Args:
             entity: Row of the entity of the question.
             relation: Number of the relation.
             backward: Whether the answers are heads.
         """
-        rows = np.zeros(0, dtype=np.int64)
-        if relation not in self.reflexive:
-            rows = np.array([entity], dtype=np.int64)
+        rows = np.array([] if relation in self.reflexive else [entity], dtype=np.int64)
         if relation in self._graph.hierarchy_relations and self.hierarchy is not None:
             circular = self.hierarchy.ancestors if backward else self.hierarchy.descendants
             rows = np.union1d(rows, circular(entity))
-        return np.setdiff1d(rows, self.answers(entity, relation, backward=backward))
+        return rows
 
     def links(self) -> KnownLinks:
         """Return all known triples, in a form that is looked up by arrays."""

@@ -149,10 +149,11 @@ class LinkQueries:
             ``float32`` of shape (pairs, dim).
         """
         graph = self._index.graph
+        vectors = cache(lambda: self.entities[rows])
         queries = self._architecture.query(
             LinkPairs(
                 relations,
-                lambda: self.entities[rows],
+                vectors,
                 lambda: [self._texts[row] for row in rows.tolist()],
                 lambda: [self._relation_texts[number] for number in relations.tolist()],
                 lambda: self._questions([graph.labels[row] for row in rows.tolist()], relations),
@@ -161,7 +162,7 @@ class LinkQueries:
         features = None if text_alone else self._resources.graph_features
         if features is None:
             return queries
-        return features.queries(queries, self.entities[rows], rows, relations)
+        return features.queries(queries, vectors(), rows, relations)
 
     def by_each(
         self, entity: ResolvedTerm, vector: Floats, relations: Rows, *, backward: bool = False
@@ -176,6 +177,7 @@ class LinkQueries:
         """
         numbers = relations + self._index.graph.n_relations * backward
 
+        @cache
         def vectors() -> Floats:
             return np.repeat(vector[None], len(numbers), axis=0)
 

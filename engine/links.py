@@ -531,12 +531,10 @@ class Links:
             backward: Whether the answers are heads.
             known: See :meth:`LinkQuestions.tails`.
         """
-        rows = true if known == "exclude" else no_rows()
-        if relation.row is None:
-            return np.union1d(rows, own_row(entity))
-        if entity.row is None:
-            return rows
-        return np.union1d(rows, self._known.impossible(entity.row, relation.row, backward=backward))
+        rows = own_row(entity)
+        if entity.row is not None and relation.row is not None:
+            rows = self._known.impossible(entity.row, relation.row, backward=backward)
+        return np.union1d(rows, true) if known == "exclude" else np.setdiff1d(rows, true)
 
     def _other_direction(self, head: ResolvedTerm, tail: ResolvedTerm, true: Rows) -> str:
         """Return a note on known relations from tail to head, if ``true`` is empty.

@@ -345,18 +345,19 @@ def score_answers(
         scores = np.zeros((WEIGHTS, len(block), graph.n_entities), dtype=np.float32)
         entities, relations = block[:, 0], block[:, 1]
         places = np.searchsorted(heads.rows, entities)
+        given = heads.vectors[places]
         queries = {
             0: heads.query(places, relations),
-            COSINE.start: heads.vectors[places],
             2: constraints[1][relations],
             3: kinds.relations[relations],
+            COSINE.start: given,
         }
         if not heads.new:
             queries[1] = kge.queries(entities, relations)
         for score, queries_of_score in queries.items():
             for first, rows in items[score].blocks():
                 scores[score, :, first : first + len(rows)] = queries_of_score @ rows.T
-        found = case_based.scores(heads.vectors[places], entities, relations, as_new=heads.new)
+        found = case_based.scores(given, entities, relations, as_new=heads.new)
         for row, (reached, values) in enumerate(found):
             scores[CASE_BASED, row][:, reached] = values[:7]
         if not heads.new:

@@ -379,9 +379,8 @@ def fit_calibration(
     """
 
     def score(entities: Rows, relations: Rows) -> tuple[NDArray[np.float32], Sequence[Offsets]]:
-        queries = graph_features.queries(
-            query(entities, relations), vectors[entities], entities, relations
-        )
+        given = vectors[entities]
+        queries = graph_features.queries(query(entities, relations), given, entities, relations)
         scores = np.empty((len(entities), len(vectors)), dtype=np.float32)
         for first, rows in vectors.blocks():
             here = slice(first, first + len(rows))
@@ -389,7 +388,7 @@ def fit_calibration(
             scores[:, here] = (
                 queries[:, : vectors.dim] @ rows.T + queries[:, vectors.dim :] @ others.T
             )
-        found = list(case_based.scores(vectors[entities], entities, relations))
+        found = list(case_based.scores(given, entities, relations))
         add_offsets(scores, graph_features.offsets(found, entities, relations))
         return scores, [(rows, by_rules(values)) for rows, values in found]
 
