@@ -76,7 +76,7 @@ def schema_org(data: Path) -> KnowledgeGraph:
     Classes of other vocabularies are left out.
     """
     graph = ontodex.read(data / "ontologies" / "schemaorg-30.0.ttl")
-    hierarchy = graph.hierarchy()
+    hierarchy = graph.hierarchy("rdfs:subClassOf")
     builder = GraphBuilder("schema-org")
     builder.prefixes.update(graph.prefixes)
     own = [row for row in hierarchy.members.tolist() if graph.ids[row].startswith("schema:")]

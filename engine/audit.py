@@ -29,7 +29,7 @@ BATCH = 512
 """Number of children in one block of the audit."""
 
 PAIRS = 8192
-"""Approximate number of members of the hierarchy in one shard of the audit's search."""
+"""Approximate number of classes in one shard of the audit's search."""
 
 
 class _Pairs(NamedTuple):
@@ -61,9 +61,11 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
     """Compare the asserted hierarchy with the model; see :meth:`ontodex.Engine.audit`."""
     k = checked(k)
     start = time.perf_counter()
-    graph, members = subsumptions.graph, subsumptions.hierarchy.members.astype(np.int64)
-    searcher, places = _among_members(subsumptions, members), np.full(len(graph.ids), -1)
-    places[members] = np.arange(len(members))
+    graph, hierarchy = subsumptions.graph, subsumptions.hierarchy
+    members = hierarchy.members.astype(np.int64)
+    classes: Rows = np.setdiff1d(members, hierarchy.individuals)
+    searcher, places = _among_classes(subsumptions, classes), np.full(len(graph.ids), -1)
+    places[classes] = np.arange(len(classes))
     asserted, others = [_Pairs.none()], [_Pairs.none()]
     for first in range(0, len(members), BATCH):
         batch = members[first : first + BATCH]
@@ -73,23 +75,23 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
         log_sums = subsumptions.log_sums("parents", resolved, points, all_votes)
         related = [places[_related(subsumptions, child)] for child in batch.tolist()]
         related = [rows[rows >= 0] for rows in related]
-        offsets = [_offsets_of_members(places, votes) for votes in all_votes]
+        offsets = [_offsets_of_classes(places, votes) for votes in all_votes]
         found = searcher.top(points, MAX_MISSING, related, offsets)
         for child, point, votes, total, (best, scores) in zip(
             batch.tolist(), points, all_votes, log_sums.tolist(), found, strict=True
         ):
-            parents = subsumptions.hierarchy.parents(child).astype(np.int64)
+            parents = hierarchy.parents(child).astype(np.int64)
             known = subsumptions.above.among(point, parents, len(parents), votes)
             for pairs, scored, entity in (
                 (asserted, known, None),
-                (others, (members[best], scores), child),
+                (others, (classes[best], scores), child),
             ):
                 probabilities = subsumptions.probabilities("parents", scored[1], total, entity)
                 if probabilities is None:
                     probabilities = np.full(len(scored[1]), np.nan)
                 pairs.append(_Pairs(np.full(len(probabilities), child), *scored, probabilities))
     links = _joined(asserted)
-    implied = _redundant(subsumptions.hierarchy, links)
+    implied = _redundant(hierarchy, links)
     rows = [
         AuditRow(
             graph.ids[child],
@@ -162,11 +164,11 @@ def _related(subsumptions: Subsumptions, child: int) -> Rows:
     )
 
 
-def _offsets_of_members(places: Rows, votes: Offsets) -> Offsets:
-    """Return the score offsets of members of the hierarchy.
+def _offsets_of_classes(places: Rows, votes: Offsets) -> Offsets:
+    """Return the score offsets of the classes of the hierarchy.
 
     Args:
-        places: Position of each entity among the members; -1 for entities that are not members.
+        places: Position of each entity among the classes; -1 for entities that are none.
         votes: Score offsets by row.
     """
     rows, values = votes
@@ -174,12 +176,12 @@ def _offsets_of_members(places: Rows, votes: Offsets) -> Offsets:
     return places[rows[there]], values[there]
 
 
-def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
-    """Return a searcher for parents among the members; its rows are positions in ``members``."""
+def _among_classes(subsumptions: Subsumptions, classes: Rows) -> Searcher:
+    """Return a searcher for parents among the classes; its rows are positions in ``classes``."""
     vectors = subsumptions.space.vectors
-    if len(members) == len(vectors):
+    if len(classes) == len(vectors):
         return subsumptions.above
-    parts = np.array_split(members, max(1, len(members) // PAIRS))
+    parts = np.array_split(classes, max(1, len(classes) // PAIRS))
     vectors = Vectors([vectors[part] for part in parts])
     space = SubsumptionSpace(
         vectors, subsumptions.space.curvature, subsumptions.rule.weight, subsumptions.rule.tilt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Set
 
 import numpy as np
 
@@ -53,25 +53,32 @@ def describe(
         )
         if hierarchy is not None
         else (),
-        tuple(_links(graph, row)),
+        tuple(_links(graph, row, {*parents, *children})),
         tuple(spaces),
     )
 
 
-def _linked(graph: KnowledgeGraph, relation: str, rows: Iterable[int]) -> LinkedEntities:
-    named = sorted((graph.labels[row].casefold(), row) for row in set(rows))
+def _linked(graph: KnowledgeGraph, relation: str, rows: Collection[int]) -> LinkedEntities:
+    named = sorted((graph.labels[row].casefold(), row) for row in rows)
     first = tuple((graph.ids[row], graph.labels[row]) for _, row in named[:FIRST])
     return LinkedEntities(relation, len(named), first)
 
 
-def _links(graph: KnowledgeGraph, row: int) -> Iterable[LinkedEntities]:
-    """Yield the entities linked by each relation outside the hierarchy, then by its inverse."""
+def _links(graph: KnowledgeGraph, row: int, shown: Set[int]) -> Iterable[LinkedEntities]:
+    """Yield the entities linked by each relation outside the hierarchy, then by its inverse.
+
+    Classes and instances that are ``shown`` as parents and children are left out.
+    """
     for (relations, others), is_inverse in (
         (graph.outgoing(row), False),
         (graph.incoming(row), True),
     ):
         for number in np.unique(relations).tolist():
-            if number not in graph.hierarchy_relations:
+            if number in graph.hierarchy_relations:
+                continue
+            rows = set(others[relations == number].tolist())
+            if number in graph.instance_relations:
+                rows -= shown
+            if rows:
                 label = graph.relation_labels[number]
-                name = inverse_text(label) if is_inverse else label
-                yield _linked(graph, name, others[relations == number].tolist())
+                yield _linked(graph, inverse_text(label) if is_inverse else label, rows)

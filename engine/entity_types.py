@@ -11,7 +11,6 @@ from ontodex.engine.resolve import expect_words, resolve_entity
 from ontodex.engine.results.hits import Resolution
 from ontodex.errors import UnknownEntity, nearest
 from ontodex.graph import Hierarchy, KnowledgeGraph
-from ontodex.graph.hierarchy_names import INSTANCE, spelt
 
 __all__ = ["EntityType", "entity_type"]
 
@@ -62,12 +61,5 @@ def entity_type(graph: KnowledgeGraph, hierarchy: Hierarchy | None, text: str) -
         )
     below = [] if hierarchy is None else hierarchy.descendants(term.row).tolist()
     classes = np.array([term.row, *below], dtype=np.int64)
-    relations = [
-        number
-        for number, (name, label) in enumerate(
-            zip(graph.relation_ids, graph.relation_labels, strict=True)
-        )
-        if spelt(name, label) & INSTANCE
-    ]
-    instances = np.isin(graph.relations, relations) & np.isin(graph.tails, classes)
+    instances = np.isin(graph.relations, graph.instance_relations) & np.isin(graph.tails, classes)
     return EntityType(np.union1d(classes, graph.heads[instances]), term.resolution)

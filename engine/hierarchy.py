@@ -392,13 +392,14 @@ class Subsumptions:
         """Return the entities that are excluded from the answers for each entity or text.
 
         These are the entity itself, entities with the same label (unless they are asserted
-        answers), and entities that would close a cycle.
+        answers), entities that would close a cycle, and individuals as parents.
         """
+        never = self.hierarchy.individuals if question == "parents" else no_rows()
         found = []
         for one in entities:
             known, circular = self.asserted(question, one.row)
             same = no_rows() if one.row is None else np.setdiff1d(self.namesakes(one.row), known)
-            found.append(np.concatenate([own_row(one), same, circular]))
+            found.append(np.concatenate([own_row(one), same, circular, never]))
         return found
 
     def namesakes(self, row: int) -> Rows:

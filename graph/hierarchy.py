@@ -23,6 +23,8 @@ class Hierarchy:
         children: Child of each link, ``int32`` of shape (links,).
         parents: Parent of each link, ``int32`` of shape (links,).
         ids: Id of each row.
+        individuals: Entities that are instances of classes, and no classes themselves; none of them
+            can be a parent.
         on_cycle: ``"raise"`` raises an error if there is a cycle; ``"ignore"`` removes the links
             that close a cycle, and lists them in ``dropped``.
 
@@ -37,10 +39,17 @@ class Hierarchy:
     """
 
     def __init__(
-        self, children: Rows, parents: Rows, *, ids: Sequence[str], on_cycle: str = "raise"
+        self,
+        children: Rows,
+        parents: Rows,
+        *,
+        ids: Sequence[str],
+        individuals: Sequence[int] | Rows = (),
+        on_cycle: str = "raise",
     ) -> None:
         expect_choice("on_cycle", on_cycle, ("raise", "ignore"))
         self.ids = ids
+        self.individuals: Rows = np.unique(np.asarray(individuals, dtype=np.int32))
         n = max(len(ids), 1)
         keys = distinct(np.asarray(children, dtype=np.int64) * n + parents)
         pairs = np.stack(np.divmod(keys, n), axis=1).astype(np.int32)

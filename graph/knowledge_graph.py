@@ -18,7 +18,7 @@ from ontodex.graph.arrays import Keys, distinct, runs, spans
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.equivalents import through_equivalents
 from ontodex.graph.hierarchy import Hierarchy
-from ontodex.graph.hierarchy_names import EQUIVALENT, UPWARD, spelt
+from ontodex.graph.hierarchy_names import EQUIVALENT, INSTANCE, UPWARD, spelt
 from ontodex.graph.identifiers import other_forms
 from ontodex.graph.names import NameIndex, NameKind
 from ontodex.graph.notices import warn_reader
@@ -347,13 +347,22 @@ class KnowledgeGraph:
                 for number, identifier in enumerate(self.relation_ids)
                 if identifier in self.upward
             )
-        found = []
-        for number, (identifier, label) in enumerate(
-            zip(self.relation_ids, self.relation_labels, strict=True)
-        ):
-            if UPWARD & spelt(identifier, label):
-                found.append(number)
-        return tuple(found)
+        return self._relations_named(UPWARD)
+
+    @cached_property
+    def instance_relations(self) -> tuple[int, ...]:
+        """Numbers of the relations from an individual to its class (``rdf:type``, …)."""
+        return self._relations_named(INSTANCE)
+
+    def _relations_named(self, names: frozenset[str]) -> tuple[int, ...]:
+        """Return the numbers of the relations with one of some normalised names."""
+        return tuple(
+            number
+            for number, spellings in enumerate(
+                zip(self.relation_ids, self.relation_labels, strict=True)
+            )
+            if names & spelt(*spellings)
+        )
 
     def with_hierarchy(self, *relations: str) -> KnowledgeGraph:
         """Return the graph with the given relations as its relations from child to parent.
@@ -385,10 +394,14 @@ class KnowledgeGraph:
         """Return the is-a hierarchy of the graph.
 
         Equivalent classes (``owl:equivalentClass``) have their parents and children in common; see
-        :func:`~ontodex.graph.equivalents.through_equivalents`.
+        :func:`~ontodex.graph.equivalents.through_equivalents`. Individuals are children of their
+        classes (:attr:`instance_relations`). The class of a class counts only if it has a place in
+        the hierarchy itself: a metaclass such as ``sh:NodeShape`` is no parent.
 
         Args:
-            relation: The relation from child to parent; by default :attr:`hierarchy_relations`.
+            relation: The relation from child to parent, alone; by default
+                :attr:`hierarchy_relations`, and :attr:`instance_relations` unless :attr:`upward`
+                names the relations.
             on_cycle: What to do if the links have a cycle: ``"raise"`` raises an error, ``"warn"``
                 removes the links that close a cycle, with a :class:`~ontodex.graph.ReadWarning`
                 that counts the links and lists the first ones, ``"ignore"`` removes the links
@@ -410,18 +423,24 @@ class KnowledgeGraph:
                 )
         else:
             chosen = (self.expect_relation(relation),)
-        same = [
-            number
-            for number, names in enumerate(
-                zip(self.relation_ids, self.relation_labels, strict=True)
-            )
-            if EQUIVALENT & spelt(*names)
-        ]
         ends = np.stack([self.heads, self.tails], axis=1)
-        links, equivalent = (ends[np.isin(self.relations, some)] for some in (chosen, same))
+        links, equivalent, types = (
+            ends[np.isin(self.relations, some)]
+            for some in (chosen, self._relations_named(EQUIVALENT), self.instance_relations)
+        )
+        individuals = types[:0, 0]
+        if relation is None and not self.upward:
+            is_class = np.zeros(self.n_entities, dtype=np.bool_)
+            is_class[links] = True
+            types = types[is_class[types[:, 1]] | ~is_class[types[:, 0]]]
+            is_class[types[:, 1]] = True
+            individuals = types[~is_class[types[:, 0]], 0]
+            links = np.concatenate([links, types])
         children, parents = through_equivalents(links, equivalent, self.n_entities).T
         cut = "ignore" if on_cycle == "warn" else on_cycle
-        hierarchy = Hierarchy(children, parents, ids=self.ids, on_cycle=cut)
+        hierarchy = Hierarchy(
+            children, parents, ids=self.ids, individuals=individuals, on_cycle=cut
+        )
         if hierarchy.dropped and on_cycle == "warn":
             named = [
                 f"{self.ids[child]} -> {self.ids[parent]}"

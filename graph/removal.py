@@ -112,13 +112,13 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
 
 
 def _usual(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:
-    """Return the hierarchy relations of the graph if ``name`` is a usual name of one.
+    """Return the relations from child to parent if ``name`` is a usual name of one.
 
     The result is empty if ``name`` is not a usual name, or if the graph has a relation of this
     name.
     """
     is_usual = bool(spelt(name) & (SUBCLASS | BROADER)) and graph.find_relation(name) is None
-    return graph.hierarchy_relations if is_usual else ()
+    return graph.hierarchy_relations + graph.instance_relations if is_usual else ()
 
 
 def _keys(graph: KnowledgeGraph, triples: Rows) -> Keys:

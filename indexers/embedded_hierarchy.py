@@ -122,9 +122,9 @@ class EmbeddedHierarchy:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """Return the best parents or children of entities, ranked as the engine ranks them.
 
-        Answers to ``"parents"`` leave out the entity, its descendants, and its namesakes that are
-        not its ancestors; answers to ``"children"`` likewise, with ancestors and descendants
-        swapped.
+        Answers to ``"parents"`` leave out the entity, its descendants, its namesakes that are not
+        its ancestors, and individuals; answers to ``"children"`` leave out the entity, its
+        ancestors, and its namesakes that are not its descendants.
 
         Args:
             question: ``"parents"`` or ``"children"``.
@@ -146,6 +146,8 @@ class EmbeddedHierarchy:
         askers = np.repeat(np.arange(len(offsets)), lengths)[order]
         more = np.concatenate([np.zeros(0), *(added for _, added in offsets)])[order]
         targets = targets[order]
+        never = np.zeros(len(self.items), dtype=np.bool_)
+        never[self.asserted(question).individuals] = True
         rows = np.zeros((len(asked), 0), dtype=np.int64)
         scores = np.zeros((len(asked), 0))
         for start in range(0, len(self.items), BLOCK):
@@ -157,6 +159,7 @@ class EmbeddedHierarchy:
             in_block = slice(*np.searchsorted(targets, [start, start + len(block)]))
             found[askers[in_block], targets[in_block] - start] += more[in_block]
             found[owners[here], refused[here] - start] = -np.inf
+            found[:, never[start : start + len(block)]] = -np.inf
             scores = np.concatenate([scores, found], axis=1)
             rows = np.concatenate(
                 [rows, np.broadcast_to(np.arange(start, start + len(block)), found.shape)], axis=1

@@ -194,8 +194,10 @@ def _answer_scores(
         sums[:, reached] = scores
         own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
         sums[:, reached] = 0.0
-    refused = hierarchy.is_ancestor(drawn[None], asked[:, None]) | (
-        groups[asked][:, None] == groups[drawn][None]
+    refused = (
+        hierarchy.is_ancestor(drawn[None], asked[:, None])
+        | (groups[asked][:, None] == groups[drawn][None])
+        | np.isin(drawn, hierarchy.individuals)
     )
     for row, own_row in zip(refused, asked.tolist(), strict=True):
         row |= np.isin(drawn, hierarchy.parents(own_row))

@@ -73,7 +73,9 @@ def _label_path(graph: KnowledgeGraph, row: int) -> tuple[str, ...] | None:
 
     def parents(child: int) -> Iterable[int]:
         relations, tails = graph.outgoing(child)
-        above: list[int] = np.unique(tails[np.isin(relations, graph.hierarchy_relations)]).tolist()
+        is_class = np.isin([*relations, *graph.incoming(child)[0]], graph.hierarchy_relations).any()
+        upward = graph.hierarchy_relations if is_class else graph.instance_relations
+        above: list[int] = np.unique(tails[np.isin(relations, upward)]).tolist()
         return above
 
     path = next(paths_from_root(parents, row, 1), None)

@@ -232,6 +232,25 @@ def test_an_asserted_ancestor_of_the_same_label_stays_an_answer() -> None:
         }
 
 
+def test_individuals_have_their_classes_as_parents_and_are_no_parents_themselves() -> None:
+    builder = GraphBuilder("software")
+    for child, relation, parent in (
+        ("VersionControl", "rdfs:subClassOf", "Software"),
+        ("Compiler", "rdfs:subClassOf", "Software"),
+        ("Git", "rdf:type", "VersionControl"),
+        ("Mercurial", "rdf:type", "VersionControl"),
+    ):
+        builder.triple(child, relation, parent)
+    software = plant(builder.build(), {}, {"a twin of Git": "Git"})
+    of_git, of_twin = software.ranked("parents", ["Git", "a twin of Git"], 9, "include")
+    assert names(of_git) == ["VersionControl", "Software", "Compiler"]
+    assert [hit.known for hit in of_git] == [True, True, False]
+    assert set(names(of_twin)) == {"VersionControl", "Software", "Compiler"}
+    [below] = software.ranked("children", ["VersionControl"], 9, "only")
+    assert set(names(below)) == {"Git", "Mercurial"}
+    assert not {"Git", "Mercurial"} & {row.object_label for row in audit(software, 20)}
+
+
 @pytest.mark.parametrize("name", ["tame animal", "animal", "dog", "whale"])
 def test_a_place_closes_no_circle(planted: Subsumptions, name: str) -> None:
     row = planted.graph.find(name)[0]

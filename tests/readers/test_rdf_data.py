@@ -123,7 +123,7 @@ def test_wikidata_is_its_direct_claims_under_the_names_of_the_properties(write) 
     assert says(graph)["known"] == {("wd:Q1", "wdt:P279", "wd:Q2"), *of_books}
     assert set(graph.ids) == {"wd:Q1", "wd:Q2", "wd:Q3", "wd:Q4", "schema:Book"}
     assert says(graph)["relations"]["wdt:P279"] == "subclass of"
-    assert len(graph.hierarchy().links) == 1
+    assert len(graph.hierarchy("subclass of").links) == 1
 
 
 def test_titles_and_names_of_other_vocabularies_are_labels_where_there_is_no_other(write) -> None:
