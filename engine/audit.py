@@ -72,13 +72,13 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
         points = subsumptions.space.vectors[batch]
         resolved = subsumptions.resolve([graph.ids[row] for row in batch.tolist()])
         all_votes = subsumptions.vote_offsets("parents", resolved)
-        log_sums = subsumptions.log_sums("parents", resolved, points, all_votes)
+        log_odds = subsumptions.log_odds("parents", resolved, points, all_votes)
         related = [places[_related(subsumptions, child)] for child in batch.tolist()]
         related = [rows[rows >= 0] for rows in related]
         offsets = [_offsets_of_classes(places, votes) for votes in all_votes]
         found = searcher.top(points, MAX_MISSING, related, offsets)
-        for child, point, votes, total, (best, scores) in zip(
-            batch.tolist(), points, all_votes, log_sums.tolist(), found, strict=True
+        for child, point, votes, common, (best, scores) in zip(
+            batch.tolist(), points, all_votes, log_odds.tolist(), found, strict=True
         ):
             parents = hierarchy.parents(child).astype(np.int64)
             known = subsumptions.above.among(point, parents, len(parents), votes)
@@ -86,7 +86,7 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
                 (asserted, known, None),
                 (others, (classes[best], scores), child),
             ):
-                probabilities = subsumptions.probabilities("parents", scored[1], total, entity)
+                probabilities = subsumptions.probabilities("parents", scored[1], common, entity)
                 if probabilities is None:
                     probabilities = np.full(len(scored[1]), np.nan)
                 pairs.append(_Pairs(np.full(len(probabilities), child), *scored, probabilities))

@@ -37,7 +37,7 @@ from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.lexicon import Lexicon
 from ontodex.scoring.name_evidence import NameEvidence
 from ontodex.scoring.name_similarity import NameSimilarity
-from ontodex.scoring.neighbour_voting import COMPETING, NeighbourVotes, NeighbourVoting, log_sum
+from ontodex.scoring.neighbour_voting import COMPETING, NeighbourVotes, NeighbourVoting
 from ontodex.scoring.similarity import EntitySimilarity
 from ontodex.storage.space_names import HIERARCHY, TEXT
 
@@ -194,23 +194,23 @@ class Subsumptions:
         resolved = self.resolve(texts)
         points = self.points(resolved)
         all_votes = self.vote_offsets(question, resolved)
-        found, log_sums = [(no_rows(), np.zeros(0))] * len(resolved), np.zeros(len(resolved))
+        found, log_odds = [(no_rows(), np.zeros(0))] * len(resolved), np.zeros(len(resolved))
         by_search: dict[int, Rows] = {}
         if known != "only":
             depth = k
             if question == "children":
                 by_search = self._searched(resolved, max(k, MERGED))
                 depth = max(k, MERGED) if by_search else k
-            found, log_sums = self.predicted(question, resolved, points, all_votes, depth)
+            found, log_odds = self.predicted(question, resolved, points, all_votes, depth)
         answers = []
-        for at, (one, point, votes, predicted, total) in enumerate(
-            zip(resolved, points, all_votes, found, log_sums.tolist(), strict=True)
+        for at, (one, point, votes, predicted, common) in enumerate(
+            zip(resolved, points, all_votes, found, log_odds.tolist(), strict=True)
         ):
             asserted, _ = self.asserted(question, one.row)
             best = predicted[0][:k], predicted[1][:k]
             if known != "exclude":
                 best = self.asserted_first(question, one, point, votes, predicted, k)
-            probabilities = self.probabilities(question, best[1], total, one.row)
+            probabilities = self.probabilities(question, best[1], common, one.row)
             method = self.methods[question]
             if at in by_search:
                 best, method = merged(predicted[0], by_search[at], k), METHOD_MERGED.format(method)
@@ -251,32 +251,35 @@ class Subsumptions:
 
         Returns:
             For each entity or text, at least ``k`` answers (if there are as many), best first; and
-            the log-sum for their probabilities, of shape (n,).
+            the log-odds that they have in common, of shape (n,), as :meth:`log_odds` returns them.
+            Of what has no asserted parents, no more parents are likely than a child of the graph
+            has at most: if each has one, the probabilities sum to at most 1.
         """
         searcher = self.above if question == "parents" else self.below
         asserted = [self.asserted(question, one.row)[0] for one in entities]
         refused = self.refused(question, entities)
         excluded = [np.concatenate(rows) for rows in zip(refused, asserted, strict=True)]
         found = searcher.top(points, max(k, COMPETING), excluded, all_votes)
-        log_sums = np.array([log_sum(scores) for _, scores in found])
+        most = float(len(self._further_parents) - 1) if question == "parents" else np.inf
+        log_odds = self._common(question, found, most)
         known = [at for at, rows in enumerate(asserted) if len(rows)]
         if known:
-            log_sums[known] = self.log_sums(
+            log_odds[known] = self.log_odds(
                 question,
                 [entities[at] for at in known],
                 points[known],
                 [all_votes[at] for at in known],
             )
-        return found, log_sums
+        return found, log_odds
 
-    def log_sums(
+    def log_odds(
         self,
         question: str,
         entities: Sequence[ResolvedTerm],
         points: Points,
         all_votes: Sequence[Offsets],
     ) -> NDArray[np.float64]:
-        """Return the log-sum of the best scores of each question, including asserted answers.
+        """Return the log-odds that all answers to a question have in common, asserted ones too.
 
         Arguments are as in :meth:`predicted`. An asserted answer with a high score makes other
         answers less likely.
@@ -286,7 +289,14 @@ class Subsumptions:
         """
         searcher = self.above if question == "parents" else self.below
         found = searcher.top(points, COMPETING, self.refused(question, entities), all_votes)
-        return np.array([log_sum(scores) for _, scores in found])
+        return self._common(question, found)
+
+    def _common(self, question: str, found: Found, most: float = np.inf) -> NDArray[np.float64]:
+        """Return the log-odds in common of the answers found; at most ``most`` can be right."""
+        if question not in self._voting:
+            return np.zeros(len(found))
+        voting = self._voting[question][0]
+        return np.array([voting.log_odds(scores, most) for _, scores in found])
 
     def asserted_first(
         self,
@@ -337,7 +347,7 @@ class Subsumptions:
         self,
         question: str,
         scores: NDArray[np.float64],
-        log_sums: NDArray[np.float64] | float,
+        log_odds: NDArray[np.float64] | float,
         entity: int | None,
     ) -> NDArray[np.float64] | None:
         """Return the probabilities of answers; ``None`` if none could be fitted.
@@ -349,17 +359,16 @@ class Subsumptions:
         Args:
             question: ``"parents"`` or ``"children"``.
             scores: Scores of the answers, with vote offsets.
-            log_sums: The log-sum of each answer's question; see :meth:`log_sums`.
+            log_odds: What the answers to each question have in common; see :meth:`log_odds`.
             entity: Row of the entity that the answers are about; ``None`` if it is a text, or to be
                 treated as new.
         """
         if question not in self._voting:
             return None
-        log_odds = 0.0
         if entity is not None and self.hierarchy.has(entity):
             parents = len(self.hierarchy.parents(entity)) if question == "parents" else 1
-            log_odds = self._further_parents[max(1, parents)]
-        return self._voting[question][0].probability(scores, log_sums, log_odds)
+            log_odds = log_odds + self._further_parents[max(1, parents)]
+        return self._voting[question][0].probability(scores, log_odds)
 
     @cached_property
     def _further_parents(self) -> NDArray[np.float64]:

@@ -26,16 +26,16 @@ def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) 
     resolved = subsumptions.resolve(texts)
     points = subsumptions.points(resolved)
     all_votes = subsumptions.vote_offsets("parents", resolved)
-    found, log_sums = subsumptions.predicted("parents", resolved, points, all_votes, k)
+    found, log_odds = subsumptions.predicted("parents", resolved, points, all_votes, k)
     refused = subsumptions.refused("children", resolved)
     children = subsumptions.below.top(points, max(POOL, 5 * k), refused)
     positions = []
-    for point, one, votes, predicted, total, below, none in zip(
-        points, resolved, all_votes, found, log_sums.tolist(), children, refused, strict=True
+    for point, one, votes, predicted, common, below, none in zip(
+        points, resolved, all_votes, found, log_odds.tolist(), children, refused, strict=True
     ):
         ancestors, descendants = subsumptions.asserted("parents", one.row)
         best = subsumptions.asserted_first("parents", one, point, votes, predicted, k)
-        probabilities = subsumptions.probabilities("parents", best[1], total, one.row)
+        probabilities = subsumptions.probabilities("parents", best[1], common, one.row)
         hits = hits_of(subsumptions.graph, best, ancestors, probabilities)
         moving = [_moving(subsumptions, point, parent, below, none) for parent in best[0].tolist()]
         positions.append(

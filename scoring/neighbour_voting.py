@@ -26,6 +26,9 @@ __all__ = ["COMPETING", "SCORES", "NeighbourVotes", "NeighbourVoting", "log_sum"
 COMPETING = 20
 """Number of best answers to a question that its :func:`log_sum` is of."""
 
+HALVINGS = 50
+"""Number of times that the bracket of a root is halved."""
+
 BLOCK = 64
 """Number of queries in one block."""
 
@@ -115,11 +118,33 @@ class NeighbourVoting:
         fields = (*SCORES[question], *NAME_SCORES[question])[: len(scores)]
         return rows, np.array([getattr(self, field) for field in fields]) @ scores
 
+    def log_odds(self, best: NDArray[np.float64], most: float = np.inf) -> float:
+        """Return the part of the log-odds that all answers to a question have in common.
+
+        It is the intercept and the weighted :func:`log_sum`, lowered where the probabilities of the
+        best answers would otherwise sum to more than ``most``.
+
+        Args:
+            best: The best scores of the question, with vote offsets, in descending order.
+            most: Largest number of answers that can be right.
+        """
+        if self.curve is None:
+            return 0.0
+        of_score, of_log_sum, intercept = self.curve
+        own = of_score * best[:COMPETING] + of_log_sum * log_sum(best) + intercept
+        lowered = 0.0
+        if sigmoid(own).sum() > most:
+            low, high = -own.max() - np.log(len(own)), 0.0  # at the lower end, they sum to below 1
+            for _ in range(HALVINGS):
+                lowered = (low + high) / 2
+                low, high = (
+                    (low, lowered) if sigmoid(own + lowered).sum() > most else (lowered, high)
+                )
+            lowered = low
+        return float(of_log_sum * log_sum(best) + intercept + lowered)
+
     def probability(
-        self,
-        scores: NDArray[np.float64],
-        log_sums: NDArray[np.float64] | float,
-        log_odds: float = 0.0,
+        self, scores: NDArray[np.float64], log_odds: NDArray[np.float64] | float
     ) -> NDArray[np.float64] | None:
         """Return the probability that each answer is a direct parent, or child; ``None`` if unfit.
 
@@ -128,13 +153,9 @@ class NeighbourVoting:
 
         Args:
             scores: Subsumption scores with vote offsets.
-            log_sums: The :func:`log_sum` of the question of each score.
-            log_odds: Logarithm of a factor of the odds of all answers.
+            log_odds: The :meth:`log_odds` of the question of each score.
         """
-        if self.curve is None:
-            return None
-        of_score, of_log_sum, intercept = self.curve
-        return sigmoid(of_score * scores + of_log_sum * log_sums + intercept + log_odds)
+        return None if self.curve is None else sigmoid(self.curve[0] * scores + log_odds)
 
 
 def log_sum(best: NDArray[np.float64]) -> float:

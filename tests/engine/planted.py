@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy import optimize
 
 from ontodex.engine.hierarchy import Subsumptions
 from ontodex.engine.resolve import ResolvedTerm
@@ -131,6 +132,14 @@ def probabilities(
     of_score, of_log_sum, intercept = subsumptions._voting[question][0].curve
     logits = of_score * scores + of_log_sum * np.log(np.exp(best).sum()) + intercept
     parents = [len(hierarchy.parents(other)) for other in range(len(scores))]
+    if question == "parents" and not parents[row]:  # no more can be right than a child has
+
+        def excess(lowered: float) -> float:
+            among = of_score * best + logits[0] - of_score * scores[0] - lowered
+            return float((1 / (1 + np.exp(-among))).sum()) - max(parents)
+
+        if excess(0.0) > 0:
+            logits = logits - optimize.brentq(excess, 0.0, 100.0)
     own = max(1, parents[row]) if question == "parents" else 1
     ratio = (parents.count(own + 1) + 0.5) / (parents.count(own) + 0.5)
     new = new or row not in hierarchy.links

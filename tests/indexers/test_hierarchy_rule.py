@@ -31,7 +31,6 @@ from ontodex.scoring.neighbour_voting import (
     COMPETING,
     NeighbourVotes,
     NeighbourVoting,
-    log_sum,
 )
 from ontodex.scoring.similarity import EntitySimilarity
 
@@ -165,7 +164,7 @@ def test_namesakes_are_recognised_by_labels_not_by_texts(
 def probabilities(rule: NeighbourVoting, owners: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Return the probabilities of the answers to each query, best first."""
     parts = [scores[owners == at] for at in np.unique(owners)]
-    return np.concatenate([rule.probability(part, log_sum(part)) for part in parts])
+    return np.concatenate([rule.probability(part, rule.log_odds(part)) for part in parts])
 
 
 def among_ten(owners: np.ndarray) -> np.ndarray:

@@ -111,13 +111,28 @@ def test_an_answer_is_less_likely_if_others_score_as_high() -> None:
     total = log_sum(best)
     assert total == pytest.approx(np.log(np.exp(best[:20]).sum()))  # the last one does not count
     logits = 2 * best - 1.5 * total + 0.5
-    np.testing.assert_allclose(rule.probability(best, total), 1 / (1 + np.exp(-logits)))
+    common = rule.log_odds(best)
+    np.testing.assert_allclose(rule.probability(best, common), 1 / (1 + np.exp(-logits)))
     alone, among_equals = (
-        rule.probability(best[:1], log_sum(scores))[0] for scores in (best[:1], np.full(9, 3.0))
+        rule.probability(best[:1], rule.log_odds(scores))[0]
+        for scores in (best[:1], np.full(9, 3.0))
     )
     assert alone > among_equals
-    assert len(rule.probability(best[:0], log_sum(best[:0]))) == 0
-    assert NeighbourVoting(itself=1.0).probability(best, total) is None
+    assert len(rule.probability(best[:0], rule.log_odds(best[:0]))) == 0
+    unfit = NeighbourVoting(itself=1.0)
+    assert unfit.probability(best, unfit.log_odds(best)) is None
+
+
+@pytest.mark.parametrize("scores", [[9.0, 9.0], [9.0, 8.0, 1.0], [800.0, 800.0], [0.0] * 25])
+@pytest.mark.parametrize("most", [1.0, 2.0, 3.0])
+def test_no_more_answers_are_likely_than_can_be_right(scores: list[float], most: float) -> None:
+    rule, best = NeighbourVoting(itself=1.0, curve=(1.0, 0.0, 2.0)), np.array(scores)
+    unbound = rule.probability(best, rule.log_odds(best))
+    found = rule.probability(best, rule.log_odds(best, most))
+    assert found[:20].sum() == pytest.approx(min(most, unbound[:20].sum()))
+    assert (np.diff(found) <= 0).all()
+    if unbound[:20].sum() <= most:
+        np.testing.assert_array_equal(found, unbound)
 
 
 @pytest.mark.parametrize("question", ["parents", "children"])
