@@ -17,6 +17,9 @@ __all__ = ["Spelling", "similar_names"]
 WORD = re.compile(r"[^\W\d_]{4,}")
 """Words that are corrected: at least four letters."""
 
+JOINED, PART = re.compile(r"[^\W_]{3,}"), re.compile(r"[^\W_]+")
+"""Words of queries that may join words of names, and these words; both may have digits."""
+
 ENTITIES = 64
 """Entities of the most similar names, whose words are compared with an unknown word."""
 
@@ -60,6 +63,26 @@ class Spelling:
     ) -> None:
         self._graph, self._names, self._knows = graph, names, knows
 
+    def parted(self, text: str, lexicon: Lexicon | None = None) -> str:
+        """Return a query with each unknown word divided that joins words of a similar name.
+
+        For example, *rubyonrails* becomes *ruby on rails* if an entity has that name, or a longer
+        one; *ac200* becomes *ac 200* if one is called *Autoclave AC-200*.
+
+        Args:
+            text: The query.
+            lexicon: Words that are known as well.
+        """
+        apart = {
+            word: " ".join(parts)
+            for word in self._unknown(JOINED, text, lexicon)
+            for name in similar_names(self._graph, self._names, word, ENTITIES)
+            if len(parts := _joined(plain(name), word)) > 1
+        }
+        return (
+            JOINED.sub(lambda match: apart.get(match[0], match[0]), plain(text)) if apart else text
+        )
+
     def corrected(self, text: str, lexicon: Lexicon | None = None) -> tuple[str | None, float]:
         """Return a query with its unknown words replaced, and the share of unknown words.
 
@@ -72,15 +95,23 @@ class Spelling:
             words of at least four letters the share that is unknown, replaced or not.
         """
         query = plain(text)
-        words = list(dict.fromkeys(WORD.findall(query)))
         found = {
             word: nearest
-            for word, known in zip(words, self._knows(words), strict=True)
-            if not (known or (lexicon is not None and lexicon.knows(word)))
-            and (nearest := self._nearest(word)) != word
+            for word in self._unknown(WORD, query, lexicon)
+            if (nearest := self._nearest(word)) != word
         }
         made = WORD.sub(lambda match: found.get(match[0]) or match[0], query)
+        words = set(WORD.findall(query))
         return None if made == query else made, len(found) / max(1, len(words))
+
+    def _unknown(self, word: re.Pattern[str], text: str, lexicon: Lexicon | None) -> list[str]:
+        """Return the words of a pattern that neither the encoder nor the lexicon knows."""
+        words = list(dict.fromkeys(word.findall(plain(text))))
+        return [
+            one
+            for one, known in zip(words, self._knows(words), strict=True)
+            if not (known or (lexicon is not None and lexicon.knows(one)))
+        ]
 
     def _nearest(self, word: str) -> str | None:
         """Return the most similar word of the graph that starts with the same letter.
@@ -94,3 +125,20 @@ class Spelling:
             return word
         alike = [name for name in known if name[0] == word[0]]
         return next(iter(difflib.get_close_matches(word, alike, n=1, cutoff=MIN_RATIO)), None)
+
+
+def _joined(name: str, word: str) -> list[str]:
+    """Return the consecutive words of a name that make a word if they are joined.
+
+    >>> _joined("ruby on rails 7", "rubyonrails")
+    ['ruby', 'on', 'rails']
+    """
+    parts = PART.findall(name)
+    for first in range(len(parts)):
+        for last in range(first + 1, len(parts) + 1):
+            joined = "".join(parts[first:last])
+            if joined == word:
+                return parts[first:last]
+            if not word.startswith(joined):
+                break
+    return []

@@ -322,17 +322,16 @@ class TextSearch:
         names = self.similarity
         if term.row is not None:
             return Query(term, [names.find(term.resolution.label)])
-        text = term.words
-        corrected, unknown = self.spelling.corrected(text, self.lexicon if lexicon else None)
-        forms, abbreviated, written = [], [], no_rows()
-        if term.resolution.id is None:  # the query is no name
-            written = np.array(self.forms.named(text), dtype=np.int64)
-            if not len(written):
-                forms = self.forms.of(text, FORMS)
-            if not len(written) and not forms and self._abbreviates(text):
-                abbreviated = self.forms.expanded(text, EXPANSIONS)
+        words = self.lexicon if lexicon else None
+        text = self.spelling.parted(term.words, words)
+        if text != term.words:
+            parted = dataclasses.replace(term.resolution, text=text)
+            term = dataclasses.replace(term, resolution=parted)
+        corrected, unknown = self.spelling.corrected(text, words)
+        is_name = term.resolution.id is not None
+        written, forms, abbreviated = (no_rows(), [], []) if is_name else self._forms(text)
         defined: list[str] = []
-        if self._definitions is not None and term.resolution.id is None:
+        if self._definitions is not None and not is_name:
             defined = self.lexicon.definitions(corrected or text)[:DEFINITIONS]
         if abbreviated:
             corrected, unknown = None, 0.0
@@ -354,6 +353,21 @@ class TextSearch:
             likely = _nearest(near[0], CANDIDATES).tolist()
             mentions = Mentions.of(self.graph, corrected or text, likely)
         return Query(term, near, spelt + further, candidates, defined, unknown, written, mentions)
+
+    def _forms(self, text: str) -> tuple[Rows, list[str], list[str]]:
+        """Return the other forms of a query that is no name.
+
+        Returns:
+            The entities of a name that only writes the query otherwise; if there are none, forms of
+            the query that names have; and if there are none, the names that it abbreviates.
+        """
+        written = named(self.graph, text)  # if the query joined the words of this name
+        if not len(written):
+            written = np.array(self.forms.named(text), dtype=np.int64)
+        forms = [] if len(written) else self.forms.of(text, FORMS)
+        if len(written) or forms or not self._abbreviates(text):
+            return written, forms, []
+        return written, forms, self.forms.expanded(text, EXPANSIONS)
 
     def _abbreviates(self, text: str) -> bool:
         """Return whether a query may be an abbreviation: in capitals, or no word of the encoder."""

@@ -10,7 +10,7 @@ from ontodex.graph import GraphBuilder
 from ontodex.scoring.lexicon import Lexicon, lines_of
 from ontodex.scoring.name_similarity import NameSimilarity
 
-NAMES = ("Restaurant", "BookStore", "recipe", "Café Zürich", "storage box")
+NAMES = ("Restaurant", "BookStore", "recipe", "Café Zürich", "storage box", "shelf BX-20")
 KNOWN = {"mobile", "hound", "circle", "book"}
 """Words that the encoder of these tests has as one token."""
 
@@ -53,6 +53,21 @@ def test_unknown_words_are_replaced_by_the_nearest_of_the_graph(
     assert spelling.corrected(query) == (None if corrected == query else corrected, unknown)
 
 
+@pytest.mark.parametrize(
+    ("query", "parted"),
+    [
+        ("bookstore", "book store"),
+        ("Storagebox of wood", "storage box of wood"),
+        ("bx20 of steel", "bx 20 of steel"),
+        ("bookstor", "bookstor"),  # misspelt as well
+        ("restaurant", "restaurant"),  # a word of the graph
+        ("Hound 12", "Hound 12"),
+    ],
+)
+def test_a_word_that_joins_words_of_a_name_is_parted(spelling, query, parted):
+    assert spelling.parted(query) == parted
+
+
 def test_a_word_of_the_lexicon_is_not_misspelt(spelling):
     lexicon = Lexicon(lines_of([("restaurateur", "host")]))
     assert spelling.corrected("restaurateurs", lexicon) == (None, 0)
@@ -68,6 +83,8 @@ def test_a_misspelt_name_finds_its_entity_first(tmp_path, graph, tiny_encoder):
         assert 0.8 < first.score < 1
         exact = engine.search("Restaurant", k=3)
         assert (exact[0].id, exact[0].score) == ("ex:0", 1.0)
+        joined = engine.search("big storagebox", k=1)[0]
+        assert joined.id == engine.search("big storage box", k=1)[0].id == "ex:4"
         both = engine.search_batch(["Resturant", "Restaurant", "ex:0", "storge box"], k=5)
         assert [len(hits) for hits in both] == [5] * 4
         assert [hits[0].id for hits in both] == ["ex:0", "ex:0", "ex:0", "ex:4"]
