@@ -38,6 +38,7 @@ from ontodex.engine.resolve import (
     expect_pairs,
     expect_words,
     for_hints,
+    of_individual,
     resolve_entity,
     resolve_relation,
 )
@@ -377,6 +378,10 @@ class Links:
             resolve_entity(self._graph, entity, fits=self._linked(relation, way), names=names)
             for (entity, _), relation, way in zip(questions, relations, ways, strict=True)
         ]
+        relations = [
+            relation if way else of_individual(self._graph, entity, relation)
+            for entity, relation, way in zip(entities, relations, ways, strict=True)
+        ]
         for chosen in (False, True):
             if places := [at for at, way in enumerate(ways) if way == chosen]:
                 yield (
@@ -511,6 +516,7 @@ class Links:
         by = resolve_relation(self._graph, relation)
         names = for_hints(self._resources.name_similarity, 2)
         one = resolve_entity(self._graph, head, fits=self._linked(by, by.inverted), names=names)
+        by = of_individual(self._graph, one, by)
         ends = self._known_answers(one.row, by.row, by.inverted)
         other = resolve_entity(self._graph, tail, fits=lambda row: row in ends, names=names)
         left_out = self._no_answers(ends, one, by, by.inverted, "exclude")

@@ -28,6 +28,7 @@ __all__ = [
     "expect_words",
     "for_hints",
     "list_of",
+    "of_individual",
     "relation_text",
     "resolve_entities",
     "resolve_entity",
@@ -189,6 +190,29 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> ResolvedTerm:
     return ResolvedTerm(
         None, Resolution(text, "free text", None, text, nearest(text, graph.relation_labels, n=1))
     )
+
+
+def of_individual(
+    graph: KnowledgeGraph, entity: ResolvedTerm, relation: ResolvedTerm
+) -> ResolvedTerm:
+    """Return the relation to its class where an individual is asked for its parents by name.
+
+    For example, *is a* means ``rdf:type`` of an individual. An id means its own relation.
+
+    Args:
+        graph: The graph.
+        entity: The entity of the question.
+        relation: The relation from it, as :func:`resolve_relation` found it.
+    """
+    upward, how = graph.hierarchy_relations, relation.resolution
+    if entity.row is None or relation.row not in upward or how.kind == str(NameKind.ID):
+        return relation
+    own = graph.outgoing(entity.row)[0]
+    types = np.intersect1d(own, graph.instance_relations).tolist()
+    if how.inverted or not types or np.isin(own, upward).any():
+        return relation
+    name, label = graph.relation_ids[types[0]], graph.relation_labels[types[0]]
+    return ResolvedTerm(types[0], Resolution(how.text, "synonym", name, label))
 
 
 def relation_text(texts: Sequence[str], relation: ResolvedTerm, backward: bool = False) -> str:
