@@ -116,17 +116,3 @@ def test_the_shortest_paths_come_first_and_a_former_id_is_replaced(tmp_path, tin
         assert [len(path) for path in found.paths] == [2, 3, 4]
         assert found.resolution.kind == "alternative id"
         assert "in place of ex:old" in str(found)
-
-
-def test_an_individual_stands_below_its_class(tmp_path, tiny_encoder):
-    builder = GraphBuilder("software")
-    builder.triple("VersionControl", "rdfs:subClassOf", "Software")
-    builder.triple("Git", "rdf:type", "VersionControl")
-    builder.triple("Git", "written in", "C")
-    with build_plain(builder.build(), tmp_path / "x.odx", tiny_encoder) as engine:
-        found = engine.describe("Git")
-        assert found.paths == (("Software", "VersionControl", "Git"),)
-        assert found.parents.first == (("VersionControl", "VersionControl"),)
-        assert [some.relation for some in found.links] == ["written in"]
-        [hit] = engine.tails("C", "inverse written in", known="only").described()
-        assert hit.path == ("Software", "VersionControl", "Git")
