@@ -53,6 +53,24 @@ def test_the_vector_of_a_relation_is_that_of_the_definition() -> None:
     assert scores[row["p:kit"]] > scores[row["p:none"]] > scores[row["o:ann"]]
 
 
+def test_the_class_of_an_individual_is_a_part_of_its_kind() -> None:
+    builder = GraphBuilder("art")
+    for name, of in (("Louvre", "museum"), ("Prado", "museum"), ("Raphael", "painter")):
+        builder.triple(name, "rdf:type", of)
+    builder.triple("museum", "rdfs:subClassOf", "institution")
+    builder.triple("Mona Lisa", "located in", "Louvre")
+    graph = builder.build()
+    kinds = kinds_of(graph)
+    row = {name: at for at, name in enumerate(graph.ids)}
+    located, of = (graph.relation_ids.index(name) for name in ("located in", "rdf:type"))
+    scores = kinds.entities @ kinds.relations[located]
+    assert scores[row["Prado"]] > scores[row["Raphael"]]
+    museums = [float(name in ("Louvre", "Prado")) for name in graph.ids]
+    column = kinds.entities.T.tolist().index(museums)
+    assert kinds.relations[located, column] > 0
+    assert not kinds.relations[[of, of + graph.n_relations], column].any()
+
+
 def test_a_graph_without_links_has_no_vectors() -> None:
     builder = GraphBuilder("bare")
     builder.entity("a:1", "one")
