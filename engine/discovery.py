@@ -135,10 +135,11 @@ class LinkDiscovery:
         """Return a function from an (entity, relation) question to the entities to exclude.
 
         Unless ``linked``, the entities that have a link with the entity of the question are
-        excluded. For a relation of the hierarchy, the ancestors and descendants of the entity are
-        excluded, too.
+        excluded. For a relation of the hierarchy, or from an individual to its class, the ancestors
+        and descendants of the entity are excluded, too.
         """
-        graph, upward = self._index.graph, self._index.graph.hierarchy_relations
+        graph = self._index.graph
+        upward = graph.hierarchy_relations + graph.instance_relations
         hierarchy = self._known.hierarchy
 
         def rows(entity: int, number: int) -> Rows:

@@ -67,21 +67,23 @@ class Spelling:
         """Return a query with each unknown word divided that joins words of a similar name.
 
         For example, *rubyonrails* becomes *ruby on rails* if an entity has that name, or a longer
-        one; *ac200* becomes *ac 200* if one is called *Autoclave AC-200*.
+        one; *ac200* becomes *ac 200* if one is called *Autoclave AC-200*. A word that some similar
+        name has is not divided.
 
         Args:
             text: The query.
             lexicon: Words that are known as well.
         """
-        apart = {
-            word: " ".join(parts)
-            for word in self._unknown(JOINED, text, lexicon)
-            for name in similar_names(self._graph, self._names, word, ENTITIES)
-            if len(parts := _joined(plain(name), word)) > 1
-        }
-        return (
-            JOINED.sub(lambda match: apart.get(match[0], match[0]), plain(text)) if apart else text
-        )
+        apart = {}
+        for word in self._unknown(JOINED, text, lexicon):
+            similar = similar_names(self._graph, self._names, word, ENTITIES)
+            found = [_joined(plain(name), word) for name in similar]
+            parts = min(filter(None, found), key=len, default=[])
+            if len(parts) > 1:
+                apart[word] = " ".join(parts)
+        if not apart:
+            return text
+        return JOINED.sub(lambda match: apart.get(match[0], match[0]), plain(text))
 
     def corrected(self, text: str, lexicon: Lexicon | None = None) -> tuple[str | None, float]:
         """Return a query with its unknown words replaced, and the share of unknown words.

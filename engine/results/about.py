@@ -73,7 +73,8 @@ def _label_path(graph: KnowledgeGraph, row: int) -> tuple[str, ...] | None:
 
     def parents(child: int) -> Iterable[int]:
         relations, tails = graph.outgoing(child)
-        is_class = np.isin([*relations, *graph.incoming(child)[0]], graph.hierarchy_relations).any()
+        around = np.concatenate([relations, graph.incoming(child)[0]])
+        is_class = np.isin(around, graph.hierarchy_relations).any()
         upward = graph.hierarchy_relations if is_class else graph.instance_relations
         above: list[int] = np.unique(tails[np.isin(relations, upward)]).tolist()
         return above

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import ontodex
 from ontodex.graph import GraphBuilder
 from tests.plain import build_plain
 
@@ -42,3 +43,18 @@ def test_is_a_of_an_individual_leads_to_its_class(tmp_path, tiny_encoder, head, 
         assert [hit.id for hit in found] == [tail] * (tail is not None)
         if tail == "VersionControl" and by == "rdf:type":
             assert engine.why(head, relation, tail).asserted_by == "software"
+
+
+def test_a_class_above_the_asserted_one_is_no_missing_link(tmp_path, tiny_encoder):
+    builder = GraphBuilder("software")
+    for child, by, parent in (
+        ("VersionControl", "rdfs:subClassOf", "Software"),
+        ("Compiler", "rdfs:subClassOf", "Software"),
+        ("Git", "rdf:type", "VersionControl"),
+    ):
+        builder.triple(child, by, parent)
+    trained = {"train": True, "training": ontodex.HyperCLTraining(steps=1), "structure": False}
+    with build_plain(builder.build(), tmp_path / "x.odx", tiny_encoder, **trained) as engine:
+        found = {(link.head, link.tail) for link in engine.missing("rdf:type", k=50)}
+        assert ("Git", "Compiler") in found
+        assert ("Git", "Software") not in found

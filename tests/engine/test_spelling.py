@@ -10,7 +10,16 @@ from ontodex.graph import GraphBuilder
 from ontodex.scoring.lexicon import Lexicon, lines_of
 from ontodex.scoring.name_similarity import NameSimilarity
 
-NAMES = ("Restaurant", "BookStore", "recipe", "Café Zürich", "storage box", "shelf BX-20")
+NAMES = (
+    "Restaurant",
+    "BookStore",
+    "recipe",
+    "Café Zürich",
+    "storage box",
+    "shelf BX-20",
+    "sunshade",
+    "sun shade",
+)
 KNOWN = {"mobile", "hound", "circle", "book"}
 """Words that the encoder of these tests has as one token."""
 
@@ -62,6 +71,7 @@ def test_unknown_words_are_replaced_by_the_nearest_of_the_graph(
         ("bookstor", "bookstor"),  # misspelt as well
         ("restaurant", "restaurant"),  # a word of the graph
         ("Hound 12", "Hound 12"),
+        ("red sunshade", "red sunshade"),  # as one name has it, though another divides it
     ],
 )
 def test_a_word_that_joins_words_of_a_name_is_parted(spelling, query, parted):
