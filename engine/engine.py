@@ -133,7 +133,8 @@ class Engine(LinkQuestions):
         Entities whose name is exactly ``text`` come first, with a score of 1, ordered by their
         number of triples. If there are none, those come first, with a score of 0.97, that have a
         name that only writes ``text`` otherwise: numbers in digits or Roman numerals, Greek letters
-        or their names, words divided by a space, a hyphen or nothing.
+        or their names, words divided by a space, a hyphen or nothing. A word of ``text`` that joins
+        words of a name is parted.
 
         The score of the others is a weighted mean of cosines between ``text`` and an entity's best
         name (labels, synonyms and parts of a label such as "Bread & Rolls"), its whole text, and
