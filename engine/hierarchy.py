@@ -85,7 +85,7 @@ class Subsumptions:
     Attributes:
         hierarchy: The hierarchy; without links if the graph has none.
         space: The space that scores all entities as parents.
-        above: Searcher for parents.
+        above: Searcher for parents; it never finds individuals.
         below: Searcher for children.
         methods: Name of the score for ``"parents"`` and ``"children"``.
     """
@@ -113,8 +113,8 @@ class Subsumptions:
         self._names = names
         self._search = search
         self.space = SubsumptionSpace(vectors, curvature, rule.weight, rule.tilt)
-        self.above = Searcher(vectors, device, space=self.space)
-        self.below = self.above.scored_by(self.space.reversed())
+        self.below = Searcher(vectors, device, space=self.space.reversed())
+        self.above = self.below.scored_by(self.space).without(self.hierarchy.individuals)
         self._voting = voting or {}
         self.methods = {
             question: METHOD_WITH_VOTES if question in self._voting else METHOD
@@ -401,14 +401,13 @@ class Subsumptions:
         """Return the entities that are excluded from the answers for each entity or text.
 
         These are the entity itself, entities with the same label (unless they are asserted
-        answers), entities that would close a cycle, and individuals as parents.
+        answers), and entities that would close a cycle.
         """
-        never = self.hierarchy.individuals if question == "parents" else no_rows()
         found = []
         for one in entities:
             known, circular = self.asserted(question, one.row)
             same = no_rows() if one.row is None else np.setdiff1d(self.namesakes(one.row), known)
-            found.append(np.concatenate([own_row(one), same, circular, never]))
+            found.append(np.concatenate([own_row(one), same, circular]))
         return found
 
     def namesakes(self, row: int) -> Rows:

@@ -15,7 +15,7 @@ from ontodex.engine.search.score_offsets import ScoreOffsets
 from ontodex.engine.search.spaces import CosineSpace, ProductSpace, QueryBatch, Space
 from ontodex.geometry.matrix_threads import multiply
 from ontodex.geometry.vectors import Vectors
-from ontodex.graph.arrays import distinct
+from ontodex.graph.arrays import distinct, within
 from ontodex.scoring.graph_features import Offsets
 
 __all__ = ["Found", "Searcher", "Searchers"]
@@ -77,6 +77,7 @@ class Searcher:
         self.vectors = vectors
         self.approximate = approximate
         self.space: Space = CosineSpace(vectors) if space is None else space
+        self._never = _NO
         self._on_device = None
         if device != "cpu":
             import torch
@@ -89,6 +90,12 @@ class Searcher:
         """Return a searcher of the same vectors by the score of ``space``; vectors are shared."""
         other = copy.copy(self)
         other.space = space
+        return other
+
+    def without(self, rows: NDArray[np.integer]) -> Searcher:
+        """Return a searcher of the same vectors whose :meth:`top` never returns some items."""
+        other = copy.copy(self)
+        other._never = distinct(rows.astype(np.int64))
         return other
 
     def top(
@@ -213,6 +220,8 @@ class Searcher:
             width = products.shape[1]
             here = slice(*np.searchsorted(rows, (start, start + width)))
             products[owners[here], rows[here] - start] = -np.inf
+            never = slice(*np.searchsorted(self._never, (start, start + width)))
+            products[:, self._never[never] - start] = -np.inf
             if width > k and np.isneginf(threshold).any():
                 threshold = np.maximum(threshold, _first_threshold(batch, products, start, k))
             places = np.flatnonzero(
@@ -262,6 +271,7 @@ class Searcher:
         products[
             torch.from_numpy(owners).to(device), torch.from_numpy(rows).to(device)
         ] = -torch.inf
+        products[:, torch.from_numpy(self._never).to(device)] = -torch.inf
         whole = slice(0, len(self.vectors))
         near = torch.topk(batch.estimates(products, whole), k).indices
         threshold = _lowest_score(batch, products.gather(1, near).cpu().numpy(), near.cpu().numpy())
@@ -281,7 +291,7 @@ class Searcher:
         """
         assert self.approximate is not None
         _, found = self.approximate.search(batch.augmented, min(fetch, len(self.vectors)))
-        query, column = np.nonzero(found >= 0)
+        query, column = np.nonzero((found >= 0) & ~within(self._never, found))
         row = found[query, column]
         count = len(self.vectors)
         pairs = query * count + row

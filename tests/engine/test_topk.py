@@ -117,6 +117,30 @@ def test_thousands_of_vectors_in_many_blocks(device: str, k: int) -> None:
     assert len(found[4][0]) == 0
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99, 1.0])
+@pytest.mark.parametrize("k", [1, 30])
+def test_some_items_are_never_returned(device: str, share: float, k: int) -> None:
+    rng = np.random.default_rng(k)
+    vectors = near_ties(rng, 3000, 16, 700)
+    asked = unit(rng.normal(size=(9, 16)))
+    never = rng.permutation(3000)[: int(share * 3000)].astype(np.int32)
+    exclude = [rng.choice(3000, int(rng.integers(0, 900)), replace=False) for _ in asked]
+    offsets = [(np.arange(0, 3000, 7), np.full(429, 0.2))] * len(asked)
+    whole = Searcher(sharded(vectors, [999, 2500]), device)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(topk, "PRODUCTS", 1 << 12)
+        found = whole.without(never).top(asked, k, exclude, offsets)
+    both = [np.concatenate([never, rows]) for rows in exclude]
+    assert [answer(one) for one in found] == [
+        brute(vectors, query, k, rows, added)
+        for query, rows, added in zip(asked, both, offsets, strict=True)
+    ]
+    assert [answer(one) for one in whole.top(asked, k)] == [
+        brute(vectors, query, k) for query in asked
+    ]
+
+
 def test_rows_left_out_twice_or_in_any_order_count_once() -> None:
     vectors = unit(np.random.default_rng(0).normal(size=(30, 4)))
     searcher = Searcher(sharded(vectors, [7, 20]))
