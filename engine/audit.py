@@ -66,6 +66,8 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
     classes: Rows = np.setdiff1d(members, hierarchy.individuals)
     searcher, places = _among_classes(subsumptions, classes), np.full(len(graph.ids), -1)
     places[classes] = np.arange(len(classes))
+    are_of_classes = places[hierarchy.links[:, 0]] >= 0
+    of_classes = Hierarchy(*hierarchy.links[are_of_classes].T, ids=graph.ids)
     asserted, others = [_Pairs.none()], [_Pairs.none()]
     for first in range(0, len(members), BATCH):
         batch = members[first : first + BATCH]
@@ -73,7 +75,7 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
         resolved = subsumptions.resolve([graph.ids[row] for row in batch.tolist()])
         all_votes = subsumptions.vote_offsets("parents", resolved)
         log_odds = subsumptions.log_odds("parents", resolved, points, all_votes)
-        related = [places[_related(subsumptions, child)] for child in batch.tolist()]
+        related = [places[_related(subsumptions, of_classes, child)] for child in batch.tolist()]
         related = [rows[rows >= 0] for rows in related]
         offsets = [_offsets_of_classes(places, votes) for votes in all_votes]
         found = searcher.top(points, MAX_MISSING, related, offsets)
@@ -145,17 +147,18 @@ def _joined(pairs: Sequence[_Pairs]) -> _Pairs:
     return _Pairs(*(np.concatenate(columns) for columns in zip(*pairs, strict=True)))
 
 
-def _related(subsumptions: Subsumptions, child: int) -> Rows:
+def _related(subsumptions: Subsumptions, of_classes: Hierarchy, child: int) -> Rows:
     """Return the entities that cannot be missing parents of ``child``.
 
     These are the child itself, its ancestors, descendants and siblings, and entities with the same
-    label.
+    label. Siblings are looked up in the hierarchy of classes alone: an individual may have a
+    million others beside it.
     """
     hierarchy = subsumptions.hierarchy
     above, below, beside = (
         hierarchy.ancestors(child),
         hierarchy.descendants(child),
-        hierarchy.siblings(child),
+        of_classes.children_of(hierarchy.parents(child))[1],
     )
     return distinct(
         np.concatenate([[child], subsumptions.namesakes(child), above, below, beside]).astype(
