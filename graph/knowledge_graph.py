@@ -396,7 +396,7 @@ class KnowledgeGraph:
         Equivalent classes (``owl:equivalentClass``) have their parents and children in common; see
         :func:`~ontodex.graph.equivalents.through_equivalents`. Individuals are children of their
         classes (:attr:`instance_relations`). The class of a class counts only if it has a place in
-        the hierarchy itself: a metaclass such as ``sh:NodeShape`` is no parent.
+        the hierarchy itself, and is another: a metaclass such as ``sh:NodeShape`` is no parent.
 
         Args:
             relation: The relation from child to parent, alone; by default
@@ -432,7 +432,8 @@ class KnowledgeGraph:
         if relation is None and not self.upward:
             is_class = np.zeros(self.n_entities, dtype=np.bool_)
             is_class[links] = True
-            types = types[is_class[types[:, 1]] | ~is_class[types[:, 0]]]
+            counts = is_class[types[:, 1]] | ~is_class[types[:, 0]]
+            types = types[counts & (types[:, 0] != types[:, 1])]
             is_class[types[:, 1]] = True
             individuals = types[~is_class[types[:, 0]], 0]
             links = np.concatenate([links, types])

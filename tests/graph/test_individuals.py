@@ -20,6 +20,7 @@ GRAPH = made(
     ("Rust", "rdf:type", "Language"),
     ("VersionControl", "rdf:type", "NodeShape"),
     ("Software", "rdf:type", "Language"),
+    ("Software", "rdf:type", "Software"),
     ("Git", "written in", "C"),
 )
 
