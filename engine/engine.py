@@ -324,9 +324,10 @@ class Engine(LinkQuestions):
         treated as new, by the score of the answer and the best scores of the question, among them
         those of asserted parents. A further parent of an entity that has links is less likely: the
         odds are multiplied by those that an entity with as many parents lacks one, if a twentieth
-        of all links are missing. If the graph has fewer than fifty links, answers have no
-        probability. All entities are ranked exactly, except the entity itself, entities with the
-        same label and its descendants.
+        of all links are missing. For a text, they sum to at most the largest number of parents of
+        an entity. If the graph has fewer than fifty links, answers have no probability. All
+        entities are ranked exactly, except the entity itself, entities with the same label, its
+        descendants, and individuals, whose own parents are their classes.
 
         Args:
             text: An entity or any text.
