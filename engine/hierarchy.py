@@ -260,7 +260,7 @@ class Subsumptions:
         refused = self.refused(question, entities)
         excluded = [np.concatenate(rows) for rows in zip(refused, asserted, strict=True)]
         found = searcher.top(points, max(k, COMPETING), excluded, all_votes)
-        most = float(len(self._further_parents) - 1) if question == "parents" else np.inf
+        most = self._most_parents if question == "parents" else np.inf
         log_odds = self._common(question, found, most)
         known = [at for at, rows in enumerate(asserted) if len(rows)]
         if known:
@@ -369,6 +369,11 @@ class Subsumptions:
             parents = len(self.hierarchy.parents(entity)) if question == "parents" else 1
             log_odds = log_odds + self._further_parents[max(1, parents)]
         return self._voting[question][0].probability(scores, log_odds)
+
+    @cached_property
+    def _most_parents(self) -> int:
+        """Largest number of parents of a child, at least 1."""
+        return int(np.bincount(self.hierarchy.links[:, 0]).max(initial=1))
 
     @cached_property
     def _further_parents(self) -> NDArray[np.float64]:

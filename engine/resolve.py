@@ -204,15 +204,16 @@ def of_individual(
         entity: The entity of the question.
         relation: The relation from it, as :func:`resolve_relation` found it.
     """
-    upward, how = graph.hierarchy_relations, relation.resolution
-    if entity.row is None or relation.row not in upward or how.kind == str(NameKind.ID):
+    how = relation.resolution
+    is_usual_name = relation.row in graph.hierarchy_relations and how.kind != str(NameKind.ID)
+    if not is_usual_name or how.inverted or entity.row is None:
+        return relation
+    if not graph.is_individual(entity.row):
         return relation
     own = graph.outgoing(entity.row)[0]
-    types = np.intersect1d(own, graph.instance_relations).tolist()
-    if how.inverted or not types or np.isin(own, upward).any():
-        return relation
-    name, label = graph.relation_ids[types[0]], graph.relation_labels[types[0]]
-    return ResolvedTerm(types[0], Resolution(how.text, "synonym", name, label))
+    number = int(np.intersect1d(own, graph.instance_relations)[0])
+    name, label = graph.relation_ids[number], graph.relation_labels[number]
+    return ResolvedTerm(number, Resolution(how.text, "synonym", name, label))
 
 
 def relation_text(texts: Sequence[str], relation: ResolvedTerm, backward: bool = False) -> str:

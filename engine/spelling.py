@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -22,6 +23,9 @@ JOINED, PART = re.compile(r"[^\W_]{3,}"), re.compile(r"[^\W_]+")
 
 ENTITIES = 64
 """Entities of the most similar names, whose words are compared with an unknown word."""
+
+WORDS = 64
+"""Number of unknown words whose similar names are kept: each is looked up twice for a query."""
 
 MIN_RATIO = 0.75
 """Smallest ratio (difflib) of an unknown word and the word that replaces it."""
@@ -61,7 +65,13 @@ class Spelling:
         names: NameSimilarity,
         knows: Callable[[Sequence[str]], list[bool]],
     ) -> None:
-        self._graph, self._names, self._knows = graph, names, knows
+        self._knows = knows
+
+        @lru_cache(WORDS)
+        def similar(word: str) -> list[str]:
+            return [plain(name) for name in similar_names(graph, names, word, ENTITIES)]
+
+        self._similar = similar
 
     def parted(self, text: str, lexicon: Lexicon | None = None) -> str:
         """Return a query with each unknown word divided that joins words of a similar name.
@@ -76,8 +86,7 @@ class Spelling:
         """
         apart = {}
         for word in self._unknown(JOINED, text, lexicon):
-            similar = similar_names(self._graph, self._names, word, ENTITIES)
-            found = [_joined(plain(name), word) for name in similar]
+            found = [_joined(name, word) for name in self._similar(word)]
             parts = min(filter(None, found), key=len, default=[])
             if len(parts) > 1:
                 apart[word] = " ".join(parts)
@@ -121,8 +130,8 @@ class Spelling:
         That is the word itself if the graph has it, and ``None`` if the graph has no similar one.
         """
         known: dict[str, None] = {}
-        for name in similar_names(self._graph, self._names, word, ENTITIES):
-            known.update(dict.fromkeys(WORD.findall(plain(name))))
+        for name in self._similar(word):
+            known.update(dict.fromkeys(WORD.findall(name)))
         if word in known:
             return word
         alike = [name for name in known if name[0] == word[0]]

@@ -322,12 +322,12 @@ class TextSearch:
         names = self.similarity
         if term.row is not None:
             return Query(term, [names.find(term.resolution.label)])
-        words = self.lexicon if lexicon else None
-        text = self.spelling.parted(term.words, words)
+        known = self.lexicon if lexicon else None
+        text = self.spelling.parted(term.words, known)
         if text != term.words:
             parted = dataclasses.replace(term.resolution, text=text)
             term = dataclasses.replace(term, resolution=parted)
-        corrected, unknown = self.spelling.corrected(text, words)
+        corrected, unknown = self.spelling.corrected(text, known)
         is_name = term.resolution.id is not None
         written, forms, abbreviated = (no_rows(), [], []) if is_name else self._forms(text)
         defined: list[str] = []

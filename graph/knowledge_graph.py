@@ -354,15 +354,24 @@ class KnowledgeGraph:
         """Numbers of the relations from an individual to its class (``rdf:type``, …)."""
         return self._relations_named(INSTANCE)
 
+    def is_individual(self, entity: int) -> bool:
+        """Return whether an entity is an instance of a class, and no class itself."""
+        own, toward = self.outgoing(entity)[0], self.incoming(entity)[0]
+        of_classes = self.hierarchy_relations + self.instance_relations
+        return bool(
+            np.isin(own, self.instance_relations).any()
+            and not np.isin(own, self.hierarchy_relations).any()
+            and not np.isin(toward, of_classes).any()
+        )
+
     def _relations_named(self, names: frozenset[str]) -> tuple[int, ...]:
         """Return the numbers of the relations with one of some normalised names."""
-        return tuple(
-            number
-            for number, spellings in enumerate(
-                zip(self.relation_ids, self.relation_labels, strict=True)
-            )
-            if names & spelt(*spellings)
-        )
+        return tuple(number for number, own in enumerate(self._relation_spellings) if names & own)
+
+    @cached_property
+    def _relation_spellings(self) -> tuple[frozenset[str], ...]:
+        """The normalised names of each relation."""
+        return tuple(map(spelt, self.relation_ids, self.relation_labels))
 
     def with_hierarchy(self, *relations: str) -> KnowledgeGraph:
         """Return the graph with the given relations as its relations from child to parent.

@@ -359,7 +359,7 @@ def score_answers(
                 scores[score, :, first : first + len(rows)] = queries_of_score @ rows.T
         found = case_based.scores(given, entities, relations, as_new=heads.new)
         for row, (reached, values) in enumerate(found):
-            scores[CASE_BASED, row][:, reached] = values[:7]
+            scores[CASE_BASED, row][:, reached] = values[: len(scores[CASE_BASED])]
         if not heads.new:
             scores[COSINE, np.arange(len(block)), entities] = 0.0
         start = np.array(START, dtype=np.float32)[(relations >= graph.n_relations).astype(int)]

@@ -131,17 +131,18 @@ class NeighbourVoting:
         if self.curve is None:
             return 0.0
         of_score, of_log_sum, intercept = self.curve
-        own = of_score * best[:COMPETING] + of_log_sum * log_sum(best) + intercept
-        lowered = 0.0
-        if sigmoid(own).sum() > most:
-            low, high = -own.max() - np.log(len(own)), 0.0  # at the lower end, they sum to below 1
-            for _ in range(HALVINGS):
-                lowered = (low + high) / 2
-                low, high = (
-                    (low, lowered) if sigmoid(own + lowered).sum() > most else (lowered, high)
-                )
-            lowered = low
-        return float(of_log_sum * log_sum(best) + intercept + lowered)
+        common = of_log_sum * log_sum(best) + intercept
+        own = of_score * best[:COMPETING] + common
+        if sigmoid(own).sum() <= most:
+            return common
+        low, high = -own.max() - np.log(len(own)), 0.0  # lowered by the first, they sum to below 1
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            if sigmoid(own + middle).sum() > most:
+                high = middle
+            else:
+                low = middle
+        return float(common + low)
 
     def probability(
         self, scores: NDArray[np.float64], log_odds: NDArray[np.float64] | float

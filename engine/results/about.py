@@ -73,9 +73,9 @@ def _label_path(graph: KnowledgeGraph, row: int) -> tuple[str, ...] | None:
 
     def parents(child: int) -> Iterable[int]:
         relations, tails = graph.outgoing(child)
-        around = np.concatenate([relations, graph.incoming(child)[0]])
-        is_class = np.isin(around, graph.hierarchy_relations).any()
-        upward = graph.hierarchy_relations if is_class else graph.instance_relations
+        upward = (
+            graph.instance_relations if graph.is_individual(child) else graph.hierarchy_relations
+        )
         above: list[int] = np.unique(tails[np.isin(relations, upward)]).tolist()
         return above
 

@@ -30,6 +30,7 @@ def test_an_individual_stands_below_its_class(tmp_path, tiny_encoder):
         ("VersionControl", "is a", "rdfs:subClassOf", "Software"),
         ("Git", "rdfs:subClassOf", "rdfs:subClassOf", None),
         ("Software", "narrower", "rdfs:subClassOf", "VersionControl"),
+        ("Software", "is a", "rdfs:subClassOf", None),  # its metaclass is no parent
     ],
 )
 def test_is_a_of_an_individual_leads_to_its_class(tmp_path, tiny_encoder, head, relation, by, tail):
@@ -37,6 +38,7 @@ def test_is_a_of_an_individual_leads_to_its_class(tmp_path, tiny_encoder, head, 
     builder.relation("rdfs:subClassOf", "is a")
     builder.triple("VersionControl", "rdfs:subClassOf", "Software")
     builder.triple("Git", "rdf:type", "VersionControl")
+    builder.triple("Software", "rdf:type", "NodeShape")
     with build_plain(builder.build(), tmp_path / "x.odx", tiny_encoder) as engine:
         found = engine.tails(head, relation, known="only")
         assert found.resolutions["relation"].id == by

@@ -39,6 +39,8 @@ def test_individuals_are_below_their_classes_and_metaclasses_are_no_parents() ->
     hierarchy = GRAPH.hierarchy()
     assert [GRAPH.ids[row] for row in hierarchy.individuals.tolist()] == ["Git", "Rust"]
     assert not len(hierarchy.turned().individuals)
+    rows = range(GRAPH.n_entities)
+    assert [row for row in rows if GRAPH.is_individual(row)] == hierarchy.individuals.tolist()
 
 
 def test_a_class_that_is_an_instance_of_a_class_of_the_hierarchy_is_below_both() -> None:
